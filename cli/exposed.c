@@ -10,6 +10,7 @@
 #include "lib/format/escape.h"
 #include "lib/os/clock.h"
 #include "lib/state/config/state-files.h"
+#include "lib/state/upstream/rule-list.h"
 #include "lib/view/exposure.h"
 #include "lib/view/usage.h"
 
@@ -18,6 +19,7 @@ struct exposed_command {
 	const char *severity;
 	bool checks;
 	struct advisories *lists;
+	struct rule_list *denied;
 	struct downloads *downloads, *downloaders;
 };
 
@@ -29,83 +31,16 @@ static const struct option_row options[] = {
 
 // --- JSON ---
 
-static struct jsondoc *records_json(const struct advisory *record, size_t records)
-{
-	struct jsondoc *all = jsondoc_array();
-	for (size_t i = 0; i < records; i++) {
-		const struct advisory *a = &record[i];
-		CLEANUP(mem_free) char *id = xstrndup(a->id.ptr, a->id.len);
-		struct jsondoc *one = jsondoc_new("id:s malware:b", id, a->is_malicious);
-		if (a->severity && !a->is_wrong)
-			jsondoc_put_real(one, "severity", a->severity / 10.0);
-		else
-			jsondoc_put_str(one, "severity", NULL);
-		jsondoc_add(all, one);
-	}
-	return all;
-}
-
-static void put_exposed_day(struct jsondoc *doc, const char *key, int64_t day)
-{
-	char text[CLOCK_TEXT];
-	usage_write_date(day, text);
-	jsondoc_put_str(doc, key, day ? text : NULL);
-}
-
-static struct jsondoc *downloaders_json(const struct exposed_file *f)
-{
-	struct jsondoc *all = jsondoc_array();
-	for (size_t i = 0; i < f->bys; i++) {
-		const struct exposed_by *by = &f->by[i];
-		struct jsondoc *one =
-			jsondoc_new("token:s address:s downloads:d", by->token, by->address, (int64_t)by->download.count);
-		put_exposed_day(one, "first", by->download.first);
-		put_exposed_day(one, "last", by->download.last);
-		jsondoc_add(all, one);
-	}
-	return all;
-}
-
-static struct jsondoc *bundled_json(const struct exposed_file *f)
-{
-	struct jsondoc *all = jsondoc_array();
-	for (size_t i = 0; i < f->components; i++) {
-		const struct exposed_component *c = f->component[i];
-		jsondoc_add(all, jsondoc_new("name:s version:s purl:s records:j", c->name, c->version, c->purl,
-					 records_json(c->record, c->records)));
-	}
-	return all;
-}
-
-static struct jsondoc *exposed_file_json(const struct exposed_file *f)
-{
-	struct jsondoc *doc = jsondoc_new("platform:s upstream:s project:s version:s filename:s downloads:d", f->platform,
-		f->upstream, f->project, f->version, f->filename, (int64_t)f->download.count);
-	put_exposed_day(doc, "first", f->download.first);
-	put_exposed_day(doc, "last", f->download.last);
-	struct jsondoc *views = jsondoc_array();
-	for (size_t i = 0; i < f->views; i++)
-		jsondoc_add_str(views, f->view[i]);
-	return jsondoc_set(doc, "by:j records:j bundled:j denied:s hidden:b yanked:b views:j", downloaders_json(f), 
-		records_json(f->record, f->records), bundled_json(f), f->denied, f->is_hidden,
-		f->is_yanked, views);
-}
-
 static void put_exposed_json(struct exposed_command *x, const struct exposure *found)
 {
-	struct jsondoc *lists = jsondoc_array(), *files = jsondoc_array();
+	struct jsondoc *lists = jsondoc_array();
 	for (size_t i = 0; i < advisories_sources(x->lists); i++) {
 		struct advisories_source source;
 		advisories_source(x->lists, i, &source);
-		jsondoc_add(lists, jsondoc_new("path:s records:d loaded:t error:s", source.path,
-					   (int64_t)source.state.records, source.state.loaded, source.error));
+		jsondoc_add(lists, jsondoc_new("path:s records:d loaded:t error:s", source.path, source.state.records,
+					   source.state.loaded, source.error));
 	}
-	for (size_t i = 0; i < found->files; i++)
-		jsondoc_add(files, exposed_file_json(&found->file[i]));
-	struct jsondoc *doc = jsondoc_object();
-	put_exposed_day(doc, "counted_since", x->downloads ? downloads_since(x->downloads) : 0);
-	session_json(&x->s, jsondoc_set(doc, "downloaded:d without_facts:d lists:j files:j",
-				    (int64_t)found->downloaded, (int64_t)found->unread, lists, files));
+	session_json(&x->s, jsondoc_set(exposure_json(found, SIZE_MAX), "lists:j", lists));
 }
 
 // --- text ---
@@ -124,27 +59,10 @@ static const char *date_text(struct session *s, int64_t day)
 	return arena_strdup(&s->arena, text);
 }
 
-static void put_reason(const struct advisory *record, size_t records, struct buf *out)
-{
-	if (records)
-		advisory_reason(record, out);
-	if (records > 1)
-		buf_printf(out, ", and %zu more", records - 1);
-}
-
-// "MAL-2026-1: malware, and 2 more; denied by deny.list:3: no; bundles pkg:cargo/x@1: RUSTSEC-…".
 static const char *why_text(struct session *s, const struct exposed_file *f)
 {
 	CLEANUP(buf_release) struct buf out = buf_up_to(SIZE_MAX / 2);
-	put_reason(f->record, f->records, &out);
-	if (f->denied)
-		buf_printf(&out, "%s%s", out.len ? "; " : "", f->denied);
-	for (size_t i = 0; i < f->components; i++) {
-		buf_printf(&out, "%sbundles %s: ", out.len ? "; " : "", f->component[i]->purl);
-		put_reason(f->component[i]->record, f->component[i]->records, &out);
-	}
-	if (f->upstream && !f->is_hidden)
-		buf_puts(&out, " (clients still get it)");
+	exposed_file_why(f, &out);
 	return escaped(s, out.data);
 }
 
@@ -193,7 +111,7 @@ static void put_exposed_text(struct exposed_command *x, const struct exposure *f
 		put_files(&x->s, found);
 	else if (x->downloads)
 		buf_printf(out, "none of %" PRIu64 " files that were downloaded since %s, and none of ours\n", found->downloaded,
-			date_text(&x->s, downloads_since(x->downloads)));
+			date_text(&x->s, found->since));
 	else
 		buf_puts(out, "none of ours, and no downloads were counted\n");
 }
@@ -204,7 +122,6 @@ static void put_exposed_text(struct exposed_command *x, const struct exposure *f
 static int open_lists(struct exposed_command *x, struct err *e)
 {
 	struct session *s = &x->s;
-	bool has_deny = false;
 	if (advisories_open(&s->config, s->catalog_path, &x->lists, e) < 0)
 		return -1;
 	struct advisories *newer = advisories_renew(x->lists);
@@ -212,11 +129,9 @@ static int open_lists(struct exposed_command *x, struct err *e)
 		advisories_unref(x->lists);
 		x->lists = newer;
 	}
-	for (size_t i = 0; i < s->config.upstreams.count; i++)
-		has_deny |= s->config.upstreams.item[i].deny != NULL;
-	return advisories_sources(x->lists) || has_deny
+	return exposure_has_lists(&s->config, x->lists)
 		       ? 0
-		       : err_set(e, ERR_USAGE, "neither [upstream] block nor deny is set: nothing says which files are bad");
+		       : err_set(e, ERR_USAGE, "neither [upstream] block nor deny is set, nor [server] deny: nothing says which files are bad");
 }
 
 static int open_downloads(struct exposed_command *x, enum state_file which, struct downloads **out, struct err *e)
@@ -245,6 +160,7 @@ static int run_exposed(void *self, struct err *e)
 	if (x->severity && !least)
 		return err_set(e, ERR_USAGE, "--severity %s: expected low, medium, high or critical", x->severity);
 	if (session_open(s, SESSION_VIEWS | SESSION_UPSTREAM, e) < 0 || open_lists(x, e) < 0 ||
+		rule_list_open(s->config.deny, true, &x->denied, e) < 0 ||
 		open_downloads(x, STATE_FILE_DOWNLOADS, &x->downloads, e) < 0 ||
 		open_downloads(x, STATE_FILE_DOWNLOADERS, &x->downloaders, e) < 0)
 		return -1;
@@ -254,6 +170,7 @@ static int run_exposed(void *self, struct err *e)
 		.catalog = s->catalog,
 		.upstreams = s->upstreams,
 		.lists = x->lists,
+		.denied = x->denied,
 		.downloads = x->downloads,
 		.downloaders = x->downloaders,
 		.least = least};
@@ -275,6 +192,7 @@ static void release_exposed(void *self)
 	downloads_close(x->downloads);
 	downloads_close(x->downloaders);
 	advisories_unref(x->lists);
+	rule_list_unref(x->denied);
 }
 
 const struct command command_exposed = {

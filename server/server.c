@@ -507,6 +507,7 @@ static struct server *server_new(const struct server_options *o, struct site *si
 	s->downloads_path = state_file(o->config, o->catalog_path, STATE_FILE_DOWNLOADS);
 	s->context.downloads_path = s->downloads_path;
 	s->downloaders_path = state_file(o->config, o->catalog_path, STATE_FILE_DOWNLOADERS);
+	s->context.downloaders_path = s->downloaders_path;
 	pthread_mutex_init(&s->context.totals_lock, NULL);
 	pthread_mutex_init(&s->context.current_lock, NULL);
 	pthread_mutex_init(&s->context.refs_lock, NULL);

@@ -397,12 +397,6 @@ static void describe_impossible(const struct cell *cell, const struct branch_wan
 }
 
 // "path:line" without the folders, which clients of a server need not know.
-static const char *without_folder(const char *source)
-{
-	const char *slash = strrchr(source, '/');
-	return slash ? slash + 1 : source;
-}
-
 // The number is above those of the platform's wheels that are there now: the list may be older than some of them, and a
 // name that was taken is not taken again.
 static unsigned next_build(const struct cell *cell, const struct version *version, unsigned build)
@@ -461,7 +455,7 @@ static void describe_status(const struct cell *cell, const struct branch_want *w
 {
 	enum wheel_status status = s->status;
 	if (status == WHEEL_NOT_WANTED) {
-		buf_printf(out, "the markers are false there (%s)", without_folder(want->source));
+		buf_printf(out, "the markers are false there (%s)", fs_path_as_told(want->source, false));
 	} else if (status == WHEEL_HERE || status == WHEEL_UPSTREAM) {
 		buf_puts(out, s->outcome.file->filename);
 	} else if (status == WHEEL_UNPROMOTED) {
@@ -471,9 +465,9 @@ static void describe_status(const struct cell *cell, const struct branch_want *w
 			buf_printf(out, "it is %s: %s", simplepage_status_name[SIMPLEPAGE_QUARANTINED], cell->withdrawn);
 		else if (want->has_url)
 			buf_printf(out, "%s wants a file by its URL, which no index decides about",
-				without_folder(want->source));
+				fs_path_as_told(want->source, false));
 		else if (s->skip)
-			buf_printf(out, "%s: %s", without_folder(s->skip->source),
+			buf_printf(out, "%s: %s", fs_path_as_told(s->skip->source, false),
 				*s->skip->reason ? s->skip->reason : "[build] skip");
 		else if (s->removed)
 			buf_printf(out, "%s was removed here: %s", s->removed->filename,

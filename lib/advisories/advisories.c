@@ -12,6 +12,7 @@
 #include "lib/base/strset.h"
 #include "lib/format/digest.h"
 #include "lib/os/clock.h"
+#include "lib/os/fs.h"
 #include "lib/place/record.h"
 #include "lib/state/config/state-files.h"
 
@@ -47,6 +48,12 @@ struct advisories *advisories_ref(struct advisories *a)
 	if (a)
 		atomic_fetch_add(&a->owners, 1);
 	return a;
+}
+
+void advisories_cleanup(struct advisories **a)
+{
+	advisories_unref(*a);
+	*a = NULL;
 }
 
 void advisories_unref(struct advisories *a)
@@ -484,15 +491,9 @@ void advisories_source(const struct advisories *a, size_t source, struct advisor
 
 // --- as a document ---
 
-const char *advisories_source_name(const struct advisories_source *s, bool has_folders)
-{
-	const char *slash = has_folders ? NULL : strrchr(s->path, '/');
-	return slash && slash[1] ? slash + 1 : s->path;
-}
-
 static struct jsondoc *source_doc(const struct advisories_source *s, bool has_folders)
 {
-	struct jsondoc *doc = jsondoc_new("list:s records:d loaded:T malformed:d", advisories_source_name(s, has_folders),
+	struct jsondoc *doc = jsondoc_new("list:s records:d loaded:T malformed:d", fs_path_as_told(s->path, has_folders),
 		s->state.records, s->state.loaded, s->state.wrong);
 	struct jsondoc *notes = jsondoc_array();
 	for (struct str rest = s->state.notes; rest.len && has_folders;) {

@@ -26,6 +26,7 @@ typedef void advisories_source_fn(void *ctx, const struct advisories_source *s);
 void advisories_check(const struct config *c, const char *catalog_path, advisories_source_fn *fn, void *ctx);
 struct advisories *advisories_ref(struct advisories *a); // NULL is fine
 void advisories_unref(struct advisories *a);             // NULL is fine
+void advisories_cleanup(struct advisories **a);          // for CLEANUP
 
 // Whether a record hides this version of a project, in its normal form, where the upstream of this name has it:
 // malware, a record that breaks the schema, or from `block-severity` on. *out is then the worst such record. a NULL: none
@@ -61,8 +62,6 @@ struct advisories_source {
 	struct advisory_list_state state; // loaded 0: there is no list
 };
 void advisories_source(const struct advisories *a, size_t source, struct advisories_source *out);
-// Its path; without the folders, unless has_folders: clients need not know them. Borrowed.
-const char *advisories_source_name(const struct advisories_source *s, bool has_folders);
 // [{"list", "records", "loaded"?, "malformed" (records that are left out), "malformed-records": ["FILE: REASON", … some of
 // them], "error"?, "failed"? (since when it cannot be read)}, …]. Without folders the last two have less. The caller frees it.
 struct jsondoc *advisories_json(const struct advisories *a, bool has_folders);

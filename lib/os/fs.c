@@ -282,6 +282,12 @@ static size_t common_length(const char *a, const char *b)
 	}
 }
 
+const char *fs_path_as_told(const char *path, bool has_folders)
+{
+	const char *slash = has_folders ? NULL : strrchr(path, '/');
+	return slash && slash[1] ? slash + 1 : path;
+}
+
 char *fs_relative_path(const char *folder, const char *path)
 {
 	size_t common = common_length(folder, path);

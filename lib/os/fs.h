@@ -73,6 +73,8 @@ char *fs_real_path(const char *path, struct err *e) MUST_CHECK;
 // Returns path relative to folder ("../../x"); both are absolute. If they have only the root in common, path itself.
 // The caller frees it.
 char *fs_relative_path(const char *folder, const char *path);
+// The path; without its folders, unless has_folders: who reads it need not know them. Borrowed.
+const char *fs_path_as_told(const char *path, bool has_folders);
 // The mtime in nanoseconds since 1970; a time outside of 64 bits becomes the smallest or largest value.
 int64_t fs_mtime_ns(const struct stat *st);
 // Whether nothing was written to the file between the two looks, also where its times were set back: the ctime changes with

@@ -5,12 +5,18 @@
 #include <string.h>
 
 #include "lib/advisories/osv-record.h"
+#include "lib/base/limits.h"
 #include "lib/base/strset.h"
 #include "lib/domain/text/filename.h"
 #include "lib/domain/text/purl.h"
 #include "lib/facts/wheel-facts.h"
+#include "lib/os/clock.h"
 #include "lib/state/catalog/catalog-facts.h"
+#include "lib/state/store/project-status.h"
+#include "lib/state/upstream/offering.h"
+#include "lib/state/upstream/rule-list.h"
 #include "lib/state/upstream/upstream.h"
+#include "lib/view/usage.h"
 
 // What the lists say of a version of a project. Strings are in the arena.
 struct judged {
@@ -27,7 +33,7 @@ struct bundler {
 	const struct exposed_component *component;
 };
 
-struct exposure_reader {
+struct exposure_work {
 	const struct exposure_query *query;
 	struct exposure *out;
 	struct judged last; // files come by version
@@ -35,14 +41,38 @@ struct exposure_reader {
 	size_t bundlers, bundler_room;
 	struct strset bundling; // projects of these
 	const struct exposed_component *component; // whose wheels are read
+	const struct platform *looked; // where a project of the store was looked at last, and whether it is in quarantine there
+	const char *looked_project;
+	bool is_withdrawn;
 	const struct view *view;
 	const char *path; // of the view
 };
 
+// --- what the reader may know ---
+
+static bool reads(const struct exposure_work *r, const char *platform, const char *upstream, const char *project)
+{
+	const struct exposure_reader *reader = r->query->reader;
+	return !reader || reader->reads(reader->ctx, platform, upstream, project);
+}
+
+static bool reads_view(const struct exposure_work *r, const char *project)
+{
+	const struct exposure_reader *reader = r->query->reader;
+	return !reader || reader->reads_view(reader->ctx, r->view, project);
+}
+
+static bool is_time_over(struct exposure_work *r)
+{
+	struct exposure *x = r->out;
+	x->is_cut = x->is_cut || (r->query->cpu_end && clock_thread_ms() > r->query->cpu_end);
+	return x->is_cut;
+}
+
 // --- what the lists say ---
 
 struct record_taking {
-	struct exposure_reader *reader;
+	struct exposure_work *reader;
 	struct advisory *record;
 	size_t records, room;
 };
@@ -70,7 +100,7 @@ static int by_badness(const void *a, const void *b)
 }
 
 // version "": unknown.
-static struct record_taking records_about(struct exposure_reader *r, struct str project, struct str version)
+static struct record_taking records_about(struct exposure_work *r, struct str project, struct str version)
 {
 	struct record_taking t = {.reader = r};
 	advisories_about(r->query->lists, project, version, take_naming_record, &t);
@@ -85,7 +115,7 @@ static bool is_same(const char *a, const char *b)
 }
 
 // version NULL: unknown. upstream NULL: the file is ours.
-static const struct judged *judge_version(struct exposure_reader *r, const char *upstream, const char *project,
+static const struct judged *judge_version(struct exposure_work *r, const char *upstream, const char *project,
 	const struct version *version)
 {
 	struct judged *j = &r->last;
@@ -99,7 +129,8 @@ static const struct judged *judge_version(struct exposure_reader *r, const char 
 	struct record_taking t = records_about(r, str_from(project), str_from(text ? text : ""));
 	j->record = t.record;
 	j->records = t.records;
-	j->is_hidden = upstreams_hide_version(r->query->upstreams, upstream, project, version, a, &j->denied);
+	uint32_t seen = r->query->reader ? r->query->reader->upstreams : UINT32_MAX;
+	j->is_hidden = upstreams_hide_version(r->query->upstreams, upstream, seen, project, version, a, &j->denied);
 	return j;
 }
 
@@ -108,7 +139,7 @@ static bool is_exposed(const struct judged *j)
 	return j->records || j->denied;
 }
 
-static struct exposed_file *add_file(struct exposure_reader *r, const struct judged *j)
+static struct exposed_file *add_file(struct exposure_work *r, const struct judged *j)
 {
 	struct exposure *x = r->out;
 	GROW(x->file, x->files, x->room);
@@ -120,30 +151,82 @@ static struct exposed_file *add_file(struct exposure_reader *r, const struct jud
 	return &x->file[x->files++];
 }
 
+// --- a file of the store ---
+
+static int look_at_withdrawal(struct exposure_work *r, const struct platform *p, const char *project, struct err *e)
+{
+	CLEANUP(project_status_release) struct project_status status = {0};
+	if (r->looked == p && is_same(r->looked_project, project))
+		return 0;
+	if (project_status_find(r->query->catalog, project, &p, 1, &status, e) < 0)
+		return -1;
+	r->looked = p;
+	r->looked_project = arena_strdup(&r->out->text, project);
+	r->is_withdrawn = status.status == SIMPLEPAGE_QUARANTINED;
+	return 0;
+}
+
+// Whether clients do not get it, and what the line of [server] deny says that hides it. p NULL: the platform is gone.
+static int judge_ours(struct exposure_work *r, const struct platform *p, const char *project, const char *filename,
+	struct exposed_file *x, struct err *e)
+{
+	CLEANUP(buf_release) struct buf says = buf_up_to(LIMIT_PAGE);
+	const struct requirement *line = p ? rule_list_find(r->query->denied, project, filename, p->name) : NULL;
+	if (line) {
+		offering_write_deny(line, NULL, &says);
+		x->denied = arena_copy(&r->out->text, buf_view(&says));
+	}
+	if (p && look_at_withdrawal(r, p, project, e) < 0)
+		return -1;
+	x->is_hidden = line || (p && r->is_withdrawn);
+	return 0;
+}
+
+// *out NULL: nothing says that it is bad.
+static int add_ours(struct exposure_work *r, const struct judged *j, const char *platform, const char *filename, bool bundles,
+	struct exposed_file **out, struct err *e)
+{
+	struct exposed_file found = {.denied = j->denied};
+	*out = NULL;
+	if (judge_ours(r, site_platform(r->query->site, str_from(platform)), j->project, filename, &found, e) < 0)
+		return -1;
+	if (!is_exposed(j) && !found.denied && !bundles)
+		return 0;
+	*out = add_file(r, j);
+	(*out)->denied = found.denied;
+	(*out)->is_hidden = found.is_hidden;
+	(*out)->platform = arena_strdup(&r->out->text, platform);
+	(*out)->filename = arena_strdup(&r->out->text, filename);
+	return 0;
+}
+
 // --- what wheels bundle ---
 
-static int take_bundler(void *ctx, const struct catalog_facts_wheel *wheel, struct err *e UNUSED)
+static int take_bundler(void *ctx, const struct catalog_facts_wheel *wheel, struct err *e)
 {
-	struct exposure_reader *r = ctx;
+	struct exposure_work *r = ctx;
 	struct err unclear = ERR_INIT;
 	struct filename name;
+	if (!reads(r, wheel->platform, NULL, wheel->project) || is_time_over(r))
+		return 0;
 	bool is_clear = filename_parse(str_from(wheel->filename), &name, &unclear) == 0;
-	struct exposed_file *x = add_file(r, judge_version(r, NULL, wheel->project, is_clear ? &name.version : NULL));
-	x->platform = arena_strdup(&r->out->text, wheel->platform);
-	x->filename = arena_strdup(&r->out->text, wheel->filename);
+	struct exposed_file *x;
+	const struct judged *j = judge_version(r, NULL, wheel->project, is_clear ? &name.version : NULL);
+	if (is_clear)
+		filename_release(&name);
+	if (add_ours(r, j, wheel->platform, wheel->filename, true, &x, e) < 0)
+		return -1;
 	x->component = arena_memdup(&r->out->text, &r->component, sizeof(r->component));
 	x->components = x->component_room = 1;
 	GROW(r->bundler, r->bundlers, r->bundler_room);
 	r->bundler[r->bundlers++] = (struct bundler){x->platform, x->filename, r->component};
 	strset_add(&r->bundling, wheel->project);
-	if (is_clear)
-		filename_release(&name);
 	return 0;
 }
 
 static int take_component(void *ctx, int64_t word, const struct catalog_facts_name *name, struct err *e)
 {
-	struct exposure_reader *r = ctx;
+	struct exposure_work *r = ctx;
 	struct arena *a = &r->out->text;
 	struct purl purl;
 	CLEANUP(arena_release) struct arena scratch = {0};
@@ -163,10 +246,10 @@ static int take_component(void *ctx, int64_t word, const struct catalog_facts_na
 	return catalog_facts_uses(r->query->catalog, word, take_bundler, r, e);
 }
 
-static int add_unread(void *ctx, const char *platform UNUSED, uint64_t wheels, struct err *e UNUSED)
+static int add_unread(void *ctx, const char *platform, uint64_t wheels, struct err *e UNUSED)
 {
-	struct exposure_reader *r = ctx;
-	r->out->unread += wheels;
+	struct exposure_work *r = ctx;
+	r->out->unread += reads(r, platform, NULL, NULL) ? wheels : 0;
 	return 0;
 }
 
@@ -177,7 +260,7 @@ static int compare_bundlers(const void *a, const void *b)
 	return order ? order : strcmp(x->filename, y->filename);
 }
 
-static int read_bundlers(struct exposure_reader *r, struct err *e)
+static int read_bundlers(struct exposure_work *r, struct err *e)
 {
 	struct catalog *c = r->query->catalog;
 	if (catalog_facts_words(c, CATALOG_FACTS_COMPONENT, take_component, r, e) < 0 ||
@@ -189,7 +272,7 @@ static int read_bundlers(struct exposure_reader *r, struct err *e)
 	return 0;
 }
 
-static bool bundles_bad(const struct exposure_reader *r, const char *platform, const char *filename)
+static bool bundles_bad(const struct exposure_work *r, const char *platform, const char *filename)
 {
 	const struct bundler key = {.platform = platform, .filename = filename};
 	return r->bundlers && bsearch(&key, r->bundler, r->bundlers, sizeof(key), compare_bundlers);
@@ -198,7 +281,7 @@ static bool bundles_bad(const struct exposure_reader *r, const char *platform, c
 // --- what was downloaded ---
 
 // The project of an sdist of ours is not plain from its name: the catalog knows it, if the file is still there.
-static int name_of_ours(const struct exposure_reader *r, const char *platform, const char *file, struct filename *name,
+static int name_of_ours(const struct exposure_work *r, const char *platform, const char *file, struct filename *name,
 	struct err *why)
 {
 	CLEANUP(catalog_place_release) struct catalog_place place = {0};
@@ -209,7 +292,7 @@ static int name_of_ours(const struct exposure_reader *r, const char *platform, c
 	return filename_parse(str_from(file), name, why);
 }
 
-static void put_download(struct exposure_reader *r, struct exposed_file *x, struct str who, const struct download *d)
+static void put_download(struct exposure_work *r, struct exposed_file *x, struct str who, const struct download *d)
 {
 	static const struct str token = STR("token "), address = STR("address ");
 	if (!who.ptr) {
@@ -225,12 +308,15 @@ static void put_download(struct exposure_reader *r, struct exposed_file *x, stru
 	x->bys = x->by_room = 1;
 }
 
-static int take_upstream_download(struct exposure_reader *r, const struct downloaded_file *f, const struct download *d)
+static int take_upstream_download(struct exposure_work *r, const struct downloaded_file *f, const struct download *d)
 {
 	struct err unclear = ERR_INIT;
 	struct filename name = {0};
 	CLEANUP(mem_free) char *upstream = xstrndup(f->upstream.ptr, f->upstream.len);
 	CLEANUP(mem_free) char *project = xstrndup(f->project.ptr, f->project.len);
+	if (!reads(r, NULL, upstream, project))
+		return 0;
+	r->out->downloaded += !f->who.ptr;
 	bool is_clear = filename_parse_listed(f->filename, project, &name, &unclear) == 0;
 	const struct judged *j = judge_version(r, upstream, project, is_clear ? &name.version : NULL);
 	if (is_exposed(j)) {
@@ -244,64 +330,75 @@ static int take_upstream_download(struct exposure_reader *r, const struct downlo
 	return 0;
 }
 
-static int take_our_download(struct exposure_reader *r, const struct downloaded_file *f, const struct download *d)
+static int take_our_download(struct exposure_work *r, const struct downloaded_file *f, const struct download *d, struct err *e)
 {
 	struct err unclear = ERR_INIT;
 	CLEANUP(filename_release) struct filename name = {0};
 	CLEANUP(mem_free) char *platform = xstrndup(f->platform.ptr, f->platform.len);
 	CLEANUP(mem_free) char *file = xstrndup(f->filename.ptr, f->filename.len);
-	if (name_of_ours(r, platform, file, &name, &unclear) < 0)
-		return 0; // no distribution
-	const struct judged *j = judge_version(r, NULL, name.project, &name.version);
-	if (!is_exposed(j) && !bundles_bad(r, platform, file))
+	bool is_distribution = name_of_ours(r, platform, file, &name, &unclear) == 0;
+	if (!reads(r, platform, NULL, is_distribution ? name.project : NULL))
 		return 0;
-	struct exposed_file *x = add_file(r, j);
-	x->platform = arena_strdup(&r->out->text, platform);
-	x->filename = arena_strdup(&r->out->text, file);
-	put_download(r, x, f->who, d);
+	r->out->downloaded += !f->who.ptr;
+	if (!is_distribution)
+		return 0;
+	struct exposed_file *x;
+	const struct judged *j = judge_version(r, NULL, name.project, &name.version);
+	if (add_ours(r, j, platform, file, bundles_bad(r, platform, file), &x, e) < 0)
+		return -1;
+	if (x)
+		put_download(r, x, f->who, d);
 	return 0;
 }
 
-static int take_download(void *ctx, const struct downloaded_file *f, const struct download *d, struct err *e UNUSED)
+static int take_download(void *ctx, const struct downloaded_file *f, const struct download *d, struct err *e)
 {
-	struct exposure_reader *r = ctx;
-	r->out->downloaded += !f->who.ptr;
-	return f->platform.ptr ? take_our_download(r, f, d) : take_upstream_download(r, f, d);
+	struct exposure_work *r = ctx;
+	if (is_time_over(r))
+		return 0;
+	return f->platform.ptr ? take_our_download(r, f, d, e) : take_upstream_download(r, f, d);
 }
 
 // --- what views list ---
 
-static int take_listed(void *ctx, const struct platform *platform, const struct catalog_file *f, struct err *e UNUSED)
+// What is hidden is listed nowhere.
+static int take_listed(void *ctx, const struct platform *platform, const struct catalog_file *f, struct err *e)
 {
-	struct exposure_reader *r = ctx;
+	struct exposure_work *r = ctx;
 	struct err unclear = ERR_INIT;
 	struct version version = {0};
 	bool is_clear = f->version && version_parse(str_from(f->version), &version, &unclear) == 0;
 	const struct judged *j = judge_version(r, NULL, r->last.project, is_clear ? &version : NULL);
-	if (is_exposed(j) || bundles_bad(r, platform->name, f->filename)) {
-		struct exposed_file *x = add_file(r, j);
-		x->platform = platform->name;
-		x->filename = arena_strdup(&r->out->text, f->filename);
+	if (is_clear)
+		version_release(&version);
+	struct exposed_file *x, hidden = {0};
+	if (judge_ours(r, platform, j->project, f->filename, &hidden, e) < 0)
+		return -1;
+	if (hidden.is_hidden)
+		return 0;
+	if (add_ours(r, j, platform->name, f->filename, bundles_bad(r, platform->name, f->filename), &x, e) < 0)
+		return -1;
+	if (x) {
 		x->is_yanked = f->yanked != NULL;
 		x->view = ARENA_NEW(&r->out->text, const char *, 1);
 		x->view[0] = r->path;
 		x->views = x->view_room = 1;
 	}
-	if (is_clear)
-		version_release(&version);
 	return 0;
 }
 
 static int take_view_project(void *ctx, const char *project, struct err *e)
 {
-	struct exposure_reader *r = ctx;
+	struct exposure_work *r = ctx;
+	if (is_time_over(r))
+		return 0;
 	bool is_any = is_exposed(judge_version(r, NULL, project, NULL)); // of any version
-	if (!is_any && !strset_has(&r->bundling, project))
+	if ((!is_any && !strset_has(&r->bundling, project)) || !reads_view(r, project))
 		return 0;
 	return view_files(r->view, r->query->catalog, project, take_listed, r, e);
 }
 
-static int read_views(struct exposure_reader *r, struct err *e)
+static int read_views(struct exposure_work *r, struct err *e)
 {
 	const struct site *site = r->query->site;
 	for (size_t i = site->has_no_default ? 1 : 0; i < site->view_count; i++) {
@@ -410,7 +507,7 @@ static int by_danger(const void *a, const void *b)
 	return order ? order : by_place(a, b);
 }
 
-static void release_reader(struct exposure_reader *r)
+static void release_reader(struct exposure_work *r)
 {
 	free(r->bundler);
 	strset_release(&r->bundling);
@@ -419,11 +516,12 @@ static void release_reader(struct exposure_reader *r)
 int exposure_read(const struct exposure_query *q, struct exposure *out, struct err *e)
 {
 	*out = (struct exposure){0};
-	CLEANUP(release_reader) struct exposure_reader r = {.query = q, .out = out};
+	CLEANUP(release_reader) struct exposure_work r = {.query = q, .out = out};
 	CLEANUP(catalog_read_end) struct catalog *snapshot = NULL;
 	if (upstream_rules_open(q->upstreams, q->catalog, e) < 0 || catalog_read_begin(q->catalog, e) < 0)
 		return -1;
 	snapshot = q->catalog;
+	out->since = q->downloads ? downloads_since(q->downloads) : 0;
 	if (read_bundlers(&r, e) < 0 || (q->downloads && downloads_each(q->downloads, take_download, &r, e) < 0) ||
 		(q->downloaders && downloads_each(q->downloaders, take_download, &r, e) < 0) || read_views(&r, e) < 0)
 		return -1;
@@ -438,4 +536,112 @@ void exposure_release(struct exposure *x)
 	free(x->file);
 	arena_release(&x->text);
 	*x = (struct exposure){0};
+}
+
+bool exposure_has_lists(const struct config *c, const struct advisories *lists)
+{
+	bool has_any = advisories_sources(lists) || c->deny;
+	for (size_t i = 0; i < c->upstreams.count && !has_any; i++)
+		has_any = c->upstreams.item[i].deny != NULL;
+	return has_any;
+}
+
+// --- as a document ---
+
+static void put_reason(const struct advisory *record, size_t records, struct buf *out)
+{
+	if (records)
+		advisory_reason(record, out);
+	if (records > 1)
+		buf_printf(out, ", and %zu more", records - 1);
+}
+
+void exposed_file_why(const struct exposed_file *f, struct buf *out)
+{
+	size_t begin = out->len;
+	put_reason(f->record, f->records, out);
+	if (f->denied)
+		buf_printf(out, "%s%s", out->len > begin ? "; " : "", f->denied);
+	for (size_t i = 0; i < f->components; i++) {
+		buf_printf(out, "%sbundles %s: ", out->len > begin ? "; " : "", f->component[i]->purl);
+		put_reason(f->component[i]->record, f->component[i]->records, out);
+	}
+	if (f->upstream && !f->is_hidden)
+		buf_puts(out, " (clients still get it)");
+}
+
+static struct jsondoc *records_json(const struct advisory *record, size_t records)
+{
+	struct jsondoc *all = jsondoc_array();
+	for (size_t i = 0; i < records; i++) {
+		const struct advisory *a = &record[i];
+		CLEANUP(mem_free) char *id = xstrndup(a->id.ptr, a->id.len);
+		struct jsondoc *one = jsondoc_new("id:s malware:b", id, a->is_malicious);
+		if (a->severity && !a->is_wrong)
+			jsondoc_put_real(one, "severity", a->severity / 10.0);
+		else
+			jsondoc_put_str(one, "severity", NULL);
+		jsondoc_add(all, one);
+	}
+	return all;
+}
+
+static void put_exposed_day(struct jsondoc *doc, const char *key, int64_t day)
+{
+	char text[CLOCK_TEXT];
+	usage_write_date(day, text);
+	jsondoc_put_str(doc, key, day ? text : NULL);
+}
+
+static struct jsondoc *downloaders_json(const struct exposed_file *f)
+{
+	struct jsondoc *all = jsondoc_array();
+	for (size_t i = 0; i < f->bys; i++) {
+		const struct exposed_by *by = &f->by[i];
+		struct jsondoc *one = jsondoc_new("token:s address:s downloads:d", by->token, by->address, by->download.count);
+		put_exposed_day(one, "first", by->download.first);
+		put_exposed_day(one, "last", by->download.last);
+		jsondoc_add(all, one);
+	}
+	return all;
+}
+
+static struct jsondoc *bundled_json(const struct exposed_file *f)
+{
+	struct jsondoc *all = jsondoc_array();
+	for (size_t i = 0; i < f->components; i++) {
+		const struct exposed_component *c = f->component[i];
+		jsondoc_add(all, jsondoc_new("name:s version:s purl:s records:j", c->name, c->version, c->purl,
+					 records_json(c->record, c->records)));
+	}
+	return all;
+}
+
+static struct jsondoc *exposed_file_json(const struct exposed_file *f)
+{
+	CLEANUP(buf_release) struct buf why = buf_up_to(SIZE_MAX / 2);
+	struct jsondoc *doc = jsondoc_new("platform:s upstream:s project:s version:s filename:s downloads:d", f->platform,
+		f->upstream, f->project, f->version, f->filename, f->download.count);
+	put_exposed_day(doc, "first", f->download.first);
+	put_exposed_day(doc, "last", f->download.last);
+	struct jsondoc *views = jsondoc_array();
+	for (size_t i = 0; i < f->views; i++)
+		jsondoc_add_str(views, f->view[i]);
+	exposed_file_why(f, &why);
+	return jsondoc_set(doc, "by:j records:j bundled:j denied:s hidden:b yanked:b views:j why:s", downloaders_json(f),
+		records_json(f->record, f->records), bundled_json(f), f->denied, f->is_hidden, f->is_yanked, views,
+		why.data);
+}
+
+struct jsondoc *exposure_json(const struct exposure *x, size_t most)
+{
+	struct jsondoc *doc = jsondoc_object(), *files = jsondoc_array();
+	for (size_t i = 0; i < x->files && i < most; i++)
+		jsondoc_add(files, exposed_file_json(&x->file[i]));
+	put_exposed_day(doc, "counted_since", x->since);
+	jsondoc_set(doc, "downloaded:d without_facts:d", x->downloaded, x->unread);
+	if (x->is_cut)
+		jsondoc_put_bool(doc, "complete", false);
+	jsondoc_put(doc, "files", files);
+	return doc;
 }

@@ -71,7 +71,7 @@ const struct route route_table[] = {
 	ROUTE("/-/usage/", GET, SEARCHES, MACHINE, BY_DATA, page_inline, page_worker, NULL, &usage_page,
 		"How many files and bytes there are of what: a page for people, JSON and CSV."),
 	ROUTE("/-/security/", GET, SEARCHES, MACHINE, BY_DATA, page_inline, page_worker, NULL, &security_page,
-		"Which files of upstreams are not shown, and why: a page for people, and JSON."),
+		"Which files are not shown, and why, and which bad ones were served: a page for people, and JSON."),
 	ROUTE("/-/log/", GET, SEARCHES, MACHINE, BY_DATA, NULL, page_worker, NULL, &log_page,
 		"Who did what to which file: a page for people, JSON and text."),
 	ROUTE("/-/explain/simple/:project", GET, SEARCHES, MACHINE, READ_VIEW, NULL, page_worker, NULL, &explain_page,

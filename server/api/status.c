@@ -9,6 +9,7 @@
 #include "lib/base/log.h"
 #include "lib/format/jsondoc.h"
 #include "lib/os/clock.h"
+#include "lib/os/fs.h"
 #include "lib/state/catalog/catalog-plan.h"
 #include "lib/state/catalog/catalog-told.h"
 #include "lib/state/store/quota.h"
@@ -47,48 +48,12 @@ static void put_watch(struct server_context *s, bool sees_all, struct jsondoc *d
 
 // --- block lists ---
 
-// Where they lie is for those who see all.
-static const char *name_of_source(const char *path, bool sees_all)
-{
-	const char *slash = sees_all ? NULL : strrchr(path, '/');
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static bool has_broken_list(const struct advisories *a)
 {
 	struct advisories_source l = {0};
 	for (size_t i = 0; i < advisories_sources(a) && !l.error; i++)
 		advisories_source(a, i, &l);
 	return l.error != NULL;
-}
-
-// --- lists of packages, and holds ---
-
-struct rule_lists {
-	struct jsondoc *doc;
-	bool sees_all, has_broken;
-};
-
-// Holds are told of if they cannot be read.
-static void add_rule_list(void *ctx, const struct upstreams_list *l)
-{
-	struct rule_lists *all = ctx;
-	all->has_broken |= l->error != NULL;
-	if (!l->upstream && !l->error)
-		return;
-	struct jsondoc *doc = jsondoc_new("upstream:k key:s list:s", l->upstream, l->key,
-		name_of_source(l->path, all->sees_all));
-	if (l->error)
-		jsondoc_set(doc, "error:s failed:T", all->sees_all ? l->error : "it cannot be read", l->failed);
-	jsondoc_add(all->doc, doc);
-}
-
-static struct rule_lists read_rule_lists(struct server_context *s, bool sees_all)
-{
-	struct rule_lists all = {.doc = jsondoc_array(), .sees_all = sees_all};
-	if (s->upstreams)
-		upstreams_lists(s->upstreams, add_rule_list, &all);
-	return all;
 }
 
 static void add_silence(void *ctx, const struct view_silence *s)
@@ -222,15 +187,22 @@ static struct jsondoc *views_doc(struct server_context *s, const struct site *si
 	return views;
 }
 
-// Each index of the upstreams that a view merges which the client sees.
-static struct jsondoc *upstreams_doc(struct server_context *s, const struct site *site, const struct request *r)
+// The upstreams that a view merges which the client sees: bits by number.
+static uint32_t seen_upstreams(struct server_context *s, const struct site *site, const struct request *r)
 {
 	uint32_t seen = 0;
-	struct upstream_health one;
-	struct jsondoc *doc = jsondoc_array();
 	for (size_t i = 0; i < site->view_count; i++)
 		for (size_t k = 0; k < site->view[i].upstreams.count && sees_view(s, r, &site->view[i]); k++)
 			seen |= (uint32_t)1 << site->view[i].upstreams.item[k];
+	return seen;
+}
+
+// Each index of these.
+static struct jsondoc *upstreams_doc(struct server_context *s, const struct site *site, const struct request *r)
+{
+	uint32_t seen = seen_upstreams(s, site, r);
+	struct upstream_health one;
+	struct jsondoc *doc = jsondoc_array();
 	for (size_t i = 0; seen && s->upstream_pages && upstream_health(s->upstreams, i, &one); i++)
 		if (seen & (uint32_t)1 << one.number)
 			jsondoc_add(doc, jsondoc_new("name:k index:s failing:b answered:T failed:T failure:k", one.name, one.url,
@@ -246,12 +218,13 @@ struct reply *status_health_inline(struct server_context *s, const struct route_
 	struct jsondoc *platforms = jsondoc_array();
 	struct store_scans_state scans = store_scans_state(s->scans);
 	bool ready = atomic_load(&s->is_filled), sees = sees_all(s, match->request, site);
-	struct advisories *lists = server_context_advisories(s);
+	CLEANUP(advisories_cleanup) struct advisories *lists = server_context_advisories(s);
 	CLEANUP(buf_release) struct buf why = buf_up_to(LIMIT_WORDS);
 	bool is_doubted = is_clock_doubted(s, &why);
-	struct rule_lists rules = read_rule_lists(s, sees);
+	bool has_broken;
+	struct jsondoc *rules = server_context_rule_lists(s, sees ? UINT32_MAX : seen_upstreams(s, site, match->request), sees, &has_broken);
 	bool is_fine = !scans.has_failed && ready && !is_doubted && !is_degraded(s, match->request, site) &&
-		       !has_broken_list(lists) && !rules.has_broken;
+		       !has_broken_list(lists) && !has_broken;
 	jsondoc_set(doc, "status:s version:s uptime:d ready:b clock:k", is_fine ? "ok" : "degraded", PACKAGE_VERSION,
 		time(NULL) - s->started, ready, is_doubted ? why.data : NULL);
 	uint64_t quarantined = count_quarantined(s, match->request, site);
@@ -265,8 +238,7 @@ struct reply *status_health_inline(struct server_context *s, const struct route_
 			jsondoc_add(platforms, platform_doc(s, site, i));
 	jsondoc_set(doc, "platforms:j views:j upstreams:j block-lists:j rule-lists:j", platforms,
 		views_doc(s, site, match->request), upstreams_doc(s, site, match->request), advisories_json(lists, sees),
-		rules.doc);
-	advisories_unref(lists);
+		rules);
 	return json_reply(200, doc);
 }
 
@@ -599,7 +571,7 @@ static void put_list_gauges(struct server_context *s, bool sees_all, struct buf 
 		{"block_list_loaded_timestamp_seconds", "When a block list was read last, since 1970."},
 		{"block_list_failed", "1 if a block list cannot be read again: the last one counts."},
 	};
-	struct advisories *lists = server_context_advisories(s);
+	CLEANUP(advisories_cleanup) struct advisories *lists = server_context_advisories(s);
 	for (size_t row = 0; row < ARRAY_SIZE(rows) && advisories_sources(lists); row++) {
 		metrics_head(out, rows[row][0], "gauge", rows[row][1]);
 		for (size_t i = 0; i < advisories_sources(lists); i++) {
@@ -607,11 +579,28 @@ static void put_list_gauges(struct server_context *s, bool sees_all, struct buf 
 			advisories_source(lists, i, &l);
 			const double value[] = {(double)l.state.records, (double)l.state.wrong, (double)l.state.loaded,
 				l.error != NULL};
-			const char *const labels[] = {"list", advisories_source_name(&l, sees_all), NULL};
+			const char *const labels[] = {"list", fs_path_as_told(l.path, sees_all), NULL};
 			metrics_line(out, rows[row][0], labels, value[row]);
 		}
 	}
-	advisories_unref(lists);
+}
+
+// Of [server] and the upstreams that the client sees; the holds only while they cannot be read.
+static void put_rule_list_gauges(struct server_context *s, const struct route_match *match, bool sees_all, struct buf *out)
+{
+	bool has_broken;
+	uint32_t seen = sees_all ? UINT32_MAX : seen_upstreams(s, match->site, match->request);
+	CLEANUP(jsondoc_cleanup) struct jsondoc *rows = server_context_rule_lists(s, seen, sees_all, &has_broken);
+	if (jsondoc_count(rows))
+		metrics_head(out, "rule_list_failed", "gauge",
+			"1 if a list of deny or allow, or the holds, cannot be read again: what was read last counts.");
+	for (size_t i = 0; i < jsondoc_count(rows); i++) {
+		const struct jsondoc *row = jsondoc_at(rows, i);
+		const char *upstream = jsondoc_get_str(row, "upstream");
+		const char *const labels[] = {"upstream", upstream ? upstream : "", "key", jsondoc_get_str(row, "key"), "list",
+			jsondoc_get_str(row, "list"), NULL};
+		metrics_line(out, "rule_list_failed", labels, jsondoc_get_str(row, "error") != NULL);
+	}
 }
 
 static void count_holds(void *ctx, const struct offering_rules *rules, size_t upstreams)
@@ -654,6 +643,7 @@ struct reply *status_metrics(struct server_context *s, struct catalog *c, const 
 	put_watch_metrics(s, sees_all(s, match->request, match->site), &out);
 	put_holds(s, c, &out);
 	put_list_gauges(s, sees_all(s, match->request, match->site), &out);
+	put_rule_list_gauges(s, match, sees_all(s, match->request, match->site), &out);
 	put_gauge(&out, "quarantined_files", "Files that are not listed, for a reason that wheelcache check has.",
 		(double)count_quarantined(s, match->request, match->site));
 	metrics_write(s->metrics, &out);

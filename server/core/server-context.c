@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/core/server-context.h"
 
+#include <stdlib.h>
+
 #include "lib/advisories/advisories.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
+#include "lib/os/fs.h"
 #include "lib/state/upstream/file-cache.h"
 #include "lib/state/upstream/rule-list.h"
 #include "lib/state/publish/upload-policy.h"
@@ -50,8 +53,18 @@ void server_context_set_denied(struct server_context *s, struct rule_list *l)
 	pthread_mutex_lock(&s->refs_lock);
 	struct rule_list *old = s->denied;
 	s->denied = l;
+	mem_free(&s->denied_error);
 	pthread_mutex_unlock(&s->refs_lock);
 	rule_list_unref(old);
+}
+
+static void blame_denied(struct server_context *s, const char *why)
+{
+	pthread_mutex_lock(&s->refs_lock);
+	s->denied_failed = s->denied_error ? s->denied_failed : clock_wall_seconds();
+	free(s->denied_error);
+	s->denied_error = xstrdup(why);
+	pthread_mutex_unlock(&s->refs_lock);
 }
 
 bool server_context_look_at_denied(struct server_context *s)
@@ -67,7 +80,42 @@ bool server_context_look_at_denied(struct server_context *s)
 	}
 	log_error("[server] deny stays as it was: %s", e.msg);
 	rule_list_blame(before);
+	blame_denied(s, e.msg);
 	return false;
+}
+
+struct told_lists {
+	struct jsondoc *doc;
+	uint32_t upstreams;
+	bool has_folders, has_broken;
+};
+
+static void add_told_list(void *ctx, const struct upstreams_list *l)
+{
+	struct told_lists *t = ctx;
+	bool is_seen = l->upstream ? t->upstreams & (uint32_t)1 << l->number : l->error || strcmp(l->key, "holds") != 0;
+	if (!is_seen)
+		return;
+	struct jsondoc *doc = jsondoc_new("upstream:k key:s list:s", l->upstream, l->key, fs_path_as_told(l->path, t->has_folders));
+	if (l->error)
+		jsondoc_set(doc, "error:s failed:T", t->has_folders ? l->error : "it cannot be read", l->failed);
+	t->has_broken |= l->error != NULL;
+	jsondoc_add(t->doc, doc);
+}
+
+struct jsondoc *server_context_rule_lists(struct server_context *s, uint32_t upstreams, bool has_folders, bool *has_broken)
+{
+	struct told_lists t = {jsondoc_array(), upstreams, has_folders, false};
+	pthread_mutex_lock(&s->refs_lock);
+	const struct upstreams_list denied = {
+		NULL, 0, "deny", server_context_site(s)->config.deny, s->denied_error, s->denied_failed};
+	if (denied.path)
+		add_told_list(&t, &denied);
+	pthread_mutex_unlock(&s->refs_lock);
+	if (s->upstreams)
+		upstreams_lists(s->upstreams, add_told_list, &t);
+	*has_broken = t.has_broken;
+	return t.doc;
 }
 
 struct advisories *server_context_advisories(struct server_context *s)

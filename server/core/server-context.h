@@ -65,8 +65,10 @@ struct server_context {
 	// A request reads each once. A reload replaces them; the old ones live until the server ends.
 	struct site *_Atomic site;
 	struct upload_policy *_Atomic upload_policy; // NULL: every upload is taken
-	pthread_mutex_t refs_lock;     // of the next two
+	pthread_mutex_t refs_lock;     // of the next five
 	struct rule_list *denied;      // see server_context_denied()
+	char *denied_error;            // why it could not be read again; NULL: it could
+	int64_t denied_failed;         // since when, in seconds since 1970
 	struct wheel_gate *wheel_gate; // NULL: wheels are not audited; see server_context_gate()
 	struct advisories *advisories; // see server_context_advisories()
 	pthread_mutex_t lists_lock;    // of who changes them
@@ -96,6 +98,7 @@ struct server_context {
 	const struct audit_place *audit; // the audit log
 	const char *catalog_path;
 	const char *downloads_path; // the file of the counts
+	const char *downloaders_path; // and of who downloaded
 	struct store_scans *scans; // it outlives the server
 	struct auth *auth;
 	struct evidence_quota *evidence_quota; // NULL: none
@@ -193,6 +196,10 @@ struct rule_list *server_context_denied(struct server_context *s);
 void server_context_set_denied(struct server_context *s, struct rule_list *l); // takes it over
 // Reads the list again if it has changed. Whether it is another one.
 bool server_context_look_at_denied(struct server_context *s);
+// The lists of `deny` and `allow`, those of upstreams (bits by number) and of [server], and the holds if they cannot be read:
+// [{"upstream"?, "key", "list", "error"?, "failed"? (since when it cannot be read)}, …]. Without folders "list" and "error" have
+// less. *has_broken: one cannot be read. The caller frees it.
+struct jsondoc *server_context_rule_lists(struct server_context *s, uint32_t upstreams, bool has_folders, bool *has_broken);
 // 403, as for a file that a rule hides (lib/state/upstream/offering.h), if one of the platforms has the project in quarantine;
 // NULL: none has.
 struct reply *server_context_withdrawn(struct server_context *s, struct catalog *c, const char *project,

@@ -469,6 +469,15 @@ struct results *page_find_results(struct server_context *s)
 	return found;
 }
 
+struct downloads *page_find_downloads(const char *path)
+{
+	struct err e = ERR_INIT;
+	struct downloads *d = NULL;
+	if (downloads_open(path, &d, &e) < 0 && e.kind != ERR_NOT_FOUND)
+		log_warn("%s", e.msg);
+	return d;
+}
+
 bool page_list_has(const char *list, const char *name)
 {
 	struct str rest = str_from(list);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "lib/format/jsondoc.h"
+#include "lib/state/access/downloads.h"
 #include "lib/state/results/results.h"
 #include "lib/view/client-config.h"
 #include "lib/view/view.h"
@@ -135,6 +136,8 @@ int page_write_json(struct jsondoc *doc, struct buf *out);
 int page_open_results(struct server_context *s, struct results **out, struct err *e) MUST_CHECK;
 // The same, where a failure is only logged.
 struct results *page_find_results(struct server_context *s);
+// Counts of downloads; NULL: nothing was counted, or the file is torn, which is only logged: the rest is told.
+struct downloads *page_find_downloads(const char *path);
 // Whether a name is one of a list of names and globs. An empty list has all.
 bool page_list_has(const char *list, const char *name);
 

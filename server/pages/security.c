@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of the upstreams is not offered, and why: their rules, block lists, lines of `deny` and `allow`, holds and waivers, and
-// which files these and their age hide now. A row stands for the files of one version that cool, or for all of a project
+// What is not offered, and why: the rules of upstreams, block lists, lines of `deny` and `allow`, holds and waivers, statuses
+// of our projects, and which files of upstreams these and their age hide now; and what was served, or is listed, although
+// lists name it (lib/view/exposure.h). Of what is hidden a row stands for the files of one version that cool, or for all of a project
 // that are hidden for one reason. The projects are looked through by name, for WALK_MS or until the rows are full; the
 // next page begins behind the last one.
 //
 // Who may not read all platforms sees the upstreams that his views merge, and the projects that he reads on one of his
-// platforms: which other names upstream was asked for says what others do.
+// platforms: which other names upstream was asked for says what others do. Who downloaded is for who sees all names.
+#include <fnmatch.h>
 #include <string.h>
 
 #include "lib/advisories/advisories.h"
@@ -14,14 +16,19 @@
 #include "lib/domain/index/simplepage.h"
 #include "lib/domain/text/filename.h"
 #include "lib/os/clock.h"
+#include "lib/os/fs.h"
+#include "lib/state/catalog/catalog-mark.h"
 #include "lib/state/catalog/catalog-upstream.h"
+#include "lib/state/store/project-status.h"
 #include "lib/state/upstream/offering.h"
+#include "lib/state/upstream/rule-list.h"
+#include "lib/view/exposure.h"
 #include "server/pages/page.h"
 
 enum {
 	GROUPS_MOST = 50,    // rows of a project at an upstream; files of others are counted
 	NAMES_AT_ONCE = 200, // that are read from the catalog
-	WALK_MS = 500,       // of the processor
+	WALK_MS = 500,       // of the processor, for what is hidden, and again for what was served
 };
 
 struct hidden_group {
@@ -214,19 +221,34 @@ struct rule_lines {
 	uint64_t left; // lines without a row
 };
 
+// Whether the asker reads the project on a platform that the line is for.
+static bool may_see_line(struct security_walk *w, const struct requirement *line)
+{
+	const struct store *store = &w->query->site->store;
+	bool sees = may_see(w, line->project);
+	if (w->has_all || !line->platform || !sees)
+		return sees;
+	for (size_t i = 0; i < store->platform_count; i++)
+		if (fnmatch(line->platform, store->platform[i].name, 0) == 0 &&
+			readable_has(&w->query->readable, &store->platform[i], line->project))
+			return true;
+	return false;
+}
+
+// upstream NULL: those of [server] deny, which are about files of ours too.
 static void add_rule_lines(struct rule_lines *x, const char *upstream, const char *list, const struct requirements *of)
 {
 	for (size_t i = 0; i < of->count; i++) {
 		const struct requirement *line = &of->item[i];
-		if (!may_see(x->walk, line->project))
+		if (!may_see_line(x->walk, line))
 			continue;
 		if (jsondoc_count(x->lines) >= x->walk->query->limit) {
 			x->left++;
 			continue;
 		}
-		const char *slash = strrchr(line->source, '/');
-		jsondoc_add(x->lines, jsondoc_new("upstream:s list:s project:s specifier:k reason:k source:s", upstream, list,
-					      line->project, line->specifier, line->reason, slash ? slash + 1 : line->source));
+		jsondoc_add(x->lines, jsondoc_new("upstream:k list:s project:s specifier:k platform:k reason:k source:s", upstream,
+					      list, line->project, line->specifier, line->platform, line->reason,
+					      fs_path_as_told(line->source, false)));
 	}
 }
 
@@ -274,6 +296,136 @@ static void add_rules(void *ctx, const struct offering_rules *rules, size_t coun
 		jsondoc_put(x->doc, "holds", holds_doc(x->walk, rules, count));
 }
 
+// --- statuses of our projects ---
+
+struct status_rows {
+	struct security_walk *walk;
+	struct strset names; // of the projects that have one on a platform where the asker reads them
+	const char *project;
+	struct jsondoc *rows;
+	const char **text; // of the rows of the project, so that platforms with the same one share a row
+	struct jsondoc **platforms;
+	size_t texts, room, place_room;
+};
+
+static int note_status(void *ctx, const struct catalog_marked *m, struct err *e UNUSED)
+{
+	struct status_rows *x = ctx;
+	// The command writes it on each platform: that says nothing of a project which only others have.
+	if (readable_platform(&x->walk->query->readable, m->platform, m->filename) && may_see(x->walk, m->filename))
+		strset_add(&x->names, m->filename);
+	return 0;
+}
+
+static int add_status(void *ctx, int64_t platform, const char *folder_path UNUSED, struct str text, struct err *e UNUSED)
+{
+	struct status_rows *x = ctx;
+	struct err damaged = ERR_INIT; // its reason says it
+	struct arena *a = &x->walk->text;
+	const struct page_query *q = x->walk->query;
+	CLEANUP(project_status_release) struct project_status status = {0};
+	const struct platform *p = readable_platform(&q->readable, platform, x->project);
+	size_t i = 0;
+	while (p && i < x->texts && !str_eq(text, str_from(x->text[i])))
+		i++;
+	if (p && i == x->texts) {
+		int read UNUSED = project_status_read(text, &status, &damaged);
+		struct jsondoc *row = project_status_json(&status, q->number[0]);
+		if (!row)
+			return 0; // a file that says "active"
+		ARENA_GROW(a, x->text, x->texts, x->room);
+		ARENA_GROW(a, x->platforms, x->texts, x->place_room);
+		x->text[i] = arena_copy(a, text);
+		x->platforms[i] = jsondoc_array();
+		jsondoc_add(x->rows, jsondoc_set(row, "project:s platforms:j", x->project, x->platforms[i]));
+		x->texts++;
+	}
+	if (p)
+		jsondoc_add_str(x->platforms[i], p->name);
+	return 0;
+}
+
+static void status_rows_release(struct status_rows *x)
+{
+	strset_release(&x->names);
+}
+
+static int put_statuses(struct security_walk *w, struct jsondoc *doc, struct err *e)
+{
+	const struct page_query *q = w->query;
+	const struct store *store = &q->site->store;
+	CLEANUP(status_rows_release) struct status_rows x = {.walk = w, .rows = jsondoc_array()};
+	jsondoc_put(doc, "statuses", x.rows);
+	for (size_t i = 0; i < store->platform_count; i++)
+		if (q->readable.is_readable[i] && store->platform[i].id > 0 &&
+			catalog_marks(q->catalog, store->platform[i].id, MARK_STATUS, note_status, &x, e) < 0)
+			return -1;
+	strset_sort(&x.names);
+	size_t shown = 0;
+	for (; shown < x.names.count && jsondoc_count(x.rows) < q->limit; shown++) {
+		arena_release(&w->text);
+		x = (struct status_rows){.walk = w, .names = x.names, .project = x.names.item[shown], .rows = x.rows};
+		if (catalog_statuses(q->catalog, x.project, add_status, &x, e) < 0)
+			return -1;
+	}
+	jsondoc_put_int(doc, "statuses-left-out", (int64_t)(x.names.count - shown));
+	return 0;
+}
+
+// --- what was served ---
+
+static bool reads_served(void *ctx, const char *platform, const char *upstream, const char *project)
+{
+	struct security_walk *w = ctx;
+	const struct page_query *q = w->query;
+	const struct platform *p = platform ? site_platform(q->site, str_from(platform)) : NULL;
+	const struct config_upstreams *all = &q->site->config.upstreams;
+	bool sees = w->has_all;
+	if (platform)
+		return p && readable_has(&q->readable, p, project);
+	for (size_t i = 0; i < all->count && !sees; i++)
+		sees = (w->merged & (uint32_t)1 << i) && strcmp(all->item[i].name, upstream) == 0;
+	return sees && may_see(w, project);
+}
+
+static bool reads_served_view(void *ctx, const struct view *v, const char *project)
+{
+	const struct security_walk *w = ctx;
+	return readable_has_view(&w->query->readable, v, project);
+}
+
+// Without lists there is nothing to be said.
+static int put_served(struct security_walk *w, const struct advisories *lists, const struct rule_list *denied, struct jsondoc *doc,
+	struct err *e)
+{
+	struct server_context *s = w->query->context;
+	if (!w->upstreams || !exposure_has_lists(&w->query->site->config, lists))
+		return 0;
+	CLEANUP(exposure_release) struct exposure found = {0};
+	CLEANUP(downloads_cleanup) struct downloads *downloads = page_find_downloads(s->downloads_path);
+	CLEANUP(downloads_cleanup)
+	struct downloads *downloaders = w->query->number[0] ? page_find_downloads(s->downloaders_path) : NULL;
+	const struct exposure_reader reader = {.reads = reads_served,
+		.reads_view = reads_served_view,
+		.ctx = w,
+		.upstreams = w->has_all ? UINT32_MAX : w->merged};
+	const struct exposure_query q = {.site = w->query->site,
+		.catalog = w->query->catalog,
+		.upstreams = w->upstreams,
+		.lists = lists,
+		.denied = denied,
+		.downloads = downloads,
+		.downloaders = downloaders,
+		.reader = &reader,
+		.cpu_end = clock_thread_ms() + WALK_MS};
+	if (exposure_read(&q, &found, e) < 0)
+		return -1;
+	size_t limit = w->query->limit;
+	jsondoc_put(doc, "served", exposure_json(&found, limit));
+	jsondoc_put_int(doc, "served-left-out", (int64_t)(found.files > limit ? found.files - limit : 0));
+	return 0;
+}
+
 // --- the document ---
 
 static struct reply *prepare_security(struct page_query *q)
@@ -293,16 +445,20 @@ static int make_security(struct page_query *q, struct jsondoc **out, struct err 
 		.rows = jsondoc_array(),
 		.end_ms = clock_thread_ms() + WALK_MS};
 	struct rule_lines lines = {&w, doc, jsondoc_array(), 0};
-	struct advisories *lists = server_context_advisories(q->context);
-	bool has_more = false;
+	CLEANUP(advisories_cleanup) struct advisories *lists = server_context_advisories(q->context);
+	CLEANUP(rule_list_cleanup) struct rule_list *denied = server_context_denied(q->context);
+	bool has_more = false, has_broken;
 	const char *project = q->text[ARGUMENT_PROJECT];
-	jsondoc_set(doc, "made:t merges:b block-lists:j hidden:j lines:j", q->now, w.merged != 0,
-		advisories_json(lists, w.has_all), w.rows, lines.lines);
-	advisories_unref(lists);
+	jsondoc_set(doc, "made:t merges:b block-lists:j rule-lists:j hidden:j lines:j", q->now, w.merged != 0,
+		advisories_json(lists, w.has_all),
+		server_context_rule_lists(q->context, w.has_all ? UINT32_MAX : w.merged, w.has_all, &has_broken), w.rows,
+		lines.lines);
+	add_rule_lines(&lines, NULL, "deny", rule_list_lines(denied));
 	if (w.upstreams && !q->context->upstream_pages)
 		upstreams_look(w.upstreams); // where views merge, the catalog's watch does
 	int result = *project ? walk_project(&w, project, e) : q->site->merges ? walk_projects(&w, &has_more, e) : 0;
-	if (result < 0 || (w.upstreams && upstreams_rules(w.upstreams, q->catalog, add_rules, &lines, e) < 0))
+	if (result < 0 || (w.upstreams && upstreams_rules(w.upstreams, q->catalog, add_rules, &lines, e) < 0) ||
+		put_statuses(&w, doc, e) < 0 || put_served(&w, lists, denied, doc, e) < 0)
 		return -1;
 	jsondoc_set(doc, "files-left-out:d lines-left-out:d after:k", w.left, lines.left, has_more ? w.last : NULL);
 	return 0;
@@ -416,6 +572,21 @@ static void put_lists(const struct jsondoc *doc, struct buf *out)
 	html_end_table(out);
 }
 
+// Lists of packages, and holds, that cannot be read.
+static void put_broken_lists(const struct jsondoc *doc, struct buf *out)
+{
+	const struct jsondoc *lists = jsondoc_get(doc, "rule-lists");
+	for (size_t i = 0; i < jsondoc_count(lists); i++) {
+		const struct jsondoc *one = jsondoc_at(lists, i);
+		if (!*html_get(one, "error"))
+			continue;
+		html_put(out, "<p class=\"note\"><span class=\"verdict wrong\">old</span> What %s of %s said before counts, since ",
+			html_get(one, "list"), html_get(one, "key"));
+		html_time_of(out, html_get(one, "failed"));
+		html_put(out, ": %s</p>\n", html_get(one, "error"));
+	}
+}
+
 static void put_rule_lines(const struct jsondoc *doc, struct buf *out)
 {
 	const struct jsondoc *lines = jsondoc_get(doc, "lines");
@@ -423,14 +594,16 @@ static void put_rule_lines(const struct jsondoc *doc, struct buf *out)
 	if (!jsondoc_count(lines))
 		return;
 	buf_puts(out, "<h2>Denied and allowed</h2>\n");
-	html_begin_table(out, "Denied and allowed", "card wide", "Project|Versions|List|Upstream|Why");
+	html_begin_table(out, "Denied and allowed", "card wide", "Project|Versions|List|Files of|Why");
 	for (size_t i = 0; i < jsondoc_count(lines); i++) {
 		const struct jsondoc *one = jsondoc_at(lines, i);
-		const char *versions = html_get(one, "specifier");
+		const char *versions = html_get(one, "specifier"), *upstream = html_get(one, "upstream");
+		const char *platform = html_get(one, "platform");
 		html_begin_project_row(out, "../", html_get(one, "project"));
-		html_put(out, "<td class=\"name\">%s</td><td class=\"name\">%s, %s</td><td class=\"name\">%s</td>"
+		html_put(out, "<td class=\"name\">%s</td><td class=\"name\">%s, %s</td><td class=\"name\">%s%s</td>"
 			"<td class=\"why full\">%s</td></tr>\n", *versions ? versions : "all", html_get(one, "list"),
-			html_get(one, "source"), html_get(one, "upstream"), html_get(one, "reason"));
+			html_get(one, "source"), *upstream ? upstream : *platform ? "here: " : "here, and all", platform,
+			html_get(one, "reason"));
 	}
 	html_end_table(out);
 	if (left)
@@ -460,14 +633,92 @@ static void put_upstreams(const struct jsondoc *doc, struct buf *out)
 	html_end_table(out);
 }
 
+static void put_status_table(const struct jsondoc *doc, struct buf *out)
+{
+	const struct jsondoc *rows = jsondoc_get(doc, "statuses");
+	uint64_t left = html_get_count(doc, "statuses-left-out");
+	if (!jsondoc_count(rows))
+		return;
+	buf_puts(out, "<h2>Statuses of our projects</h2>\n");
+	html_begin_table(out, "Statuses", "card wide", "Project|Status|Platforms|Since|Why");
+	for (size_t i = 0; i < jsondoc_count(rows); i++) {
+		const struct jsondoc *one = jsondoc_at(rows, i), *platforms = jsondoc_get(one, "platforms");
+		const char *status = html_get(one, "status"), *by = html_get(one, "by");
+		html_begin_project_row(out, "../", html_get(one, "project"));
+		html_put(out, "<td><span class=\"verdict%h\">%s</span></td><td class=\"name\">",
+			strcmp(status, simplepage_status_name[SIMPLEPAGE_QUARANTINED]) == 0 ? " goes" : "", status);
+		for (size_t k = 0; k < jsondoc_count(platforms); k++)
+			html_put(out, "%h%s", k ? " " : "", jsondoc_at_str(platforms, k));
+		buf_puts(out, "</td>");
+		put_until(out, "since", html_get(one, "when"));
+		html_put(out, "<td class=\"why full\">%s%h%s%h</td></tr>\n", html_get(one, "reason"), *by ? " (" : "", by,
+			*by ? ")" : "");
+	}
+	html_end_table(out);
+	if (left)
+		html_put(out, "<p class=\"note\">%m more.</p>\n", left, "project|projects");
+}
+
+static void put_served_row(struct buf *out, const struct jsondoc *row)
+{
+	const char *platform = html_get(row, "platform"), *first = html_get(row, "first"), *last = html_get(row, "last");
+	const struct jsondoc *views = jsondoc_get(row, "views"), *by = jsondoc_get(row, "by");
+	html_begin_project_row(out, "../", html_get(row, "project"));
+	html_put(out, "<td class=\"file\">%s</td><td class=\"name\">%s</td>", html_get(row, "filename"),
+		*platform ? platform : html_get(row, "upstream"));
+	html_count_cell(out, html_get_count(row, "downloads"), "download");
+	html_put(out, "<td class=\"name kind\" data-of=\"downloaded\">%s%h%s</td><td class=\"name kind\" data-of=\"listed by\">",
+		strcmp(first, last) == 0 ? "" : first, *first && strcmp(first, last) != 0 ? " – " : "", last);
+	for (size_t i = 0; i < jsondoc_count(views); i++)
+		html_put(out, "%h%s", i ? " " : "", jsondoc_at_str(views, i));
+	html_put(out, "</td><td class=\"why full\">%s", html_get(row, "why"));
+	for (size_t i = 0; i < jsondoc_count(by); i++) {
+		const struct jsondoc *one = jsondoc_at(by, i);
+		const char *token = html_get(one, "token"), *address = html_get(one, "address");
+		html_put(out, "<br>%m by %h%s, last on %s", html_get_count(one, "downloads"), "download|downloads",
+			*token ? "token " : *address ? "address " : "others", *token ? token : address, html_get(one, "last"));
+	}
+	buf_puts(out, "</td></tr>\n");
+}
+
+static void put_served_table(const struct jsondoc *doc, struct buf *out)
+{
+	const struct jsondoc *served = jsondoc_get(doc, "served"), *files = served ? jsondoc_get(served, "files") : NULL;
+	uint64_t left = html_get_count(doc, "served-left-out"), unread = served ? html_get_count(served, "without_facts") : 0;
+	if (!served)
+		return;
+	const char *since = html_get(served, "counted_since");
+	buf_puts(out, "<h2>Served or listed here</h2>\n");
+	if (jsondoc_count(files)) {
+		html_begin_table(out, "Served or listed here", "card wide", "Project|File|From|Downloads|Downloaded|Listed by|Why");
+		for (size_t i = 0; i < jsondoc_count(files); i++)
+			put_served_row(out, jsondoc_at(files, i));
+		html_end_table(out);
+	} else if (*since) {
+		html_put(out, "<p class=\"note\">Of %m downloaded since %s, and of what is listed, no list names any.</p>\n",
+			html_get_count(served, "downloaded"), "file|files", since);
+	} else {
+		buf_puts(out, "<p class=\"note\">Of what is listed no list names anything. No downloads were counted.</p>\n");
+	}
+	if (left)
+		html_put(out, "<p class=\"note\">%m more, which wheelcache exposed tells.</p>\n", left, "file|files");
+	if (!jsondoc_is_null(served, "complete"))
+		buf_puts(out, "<p class=\"note\">Not all was looked at: it takes too long for a page. wheelcache exposed does.</p>\n");
+	if (unread)
+		html_put(out, "<p class=\"note\">Of %m it is not known what they bundle.</p>\n", unread, "wheel|wheels");
+}
+
 static void write_security_html(struct page_query *q, const struct jsondoc *doc, struct buf *out)
 {
-	html_begin(out, page_frame(q), "Security", "Which files of upstreams are not offered, and why");
+	html_begin(out, page_frame(q), "Security", "Which files are not offered, and why, and which were served");
 	buf_puts(out, "</header>\n");
 	put_hidden_table(q, doc, out);
+	put_served_table(doc, out);
 	put_hold_tables(doc, out);
 	put_lists(doc, out);
+	put_broken_lists(doc, out);
 	put_rule_lines(doc, out);
+	put_status_table(doc, out);
 	put_upstreams(doc, out);
 	buf_puts(out, "<nav aria-label=\"Forms\"><a href=\"./?format=json\">JSON</a></nav>\n");
 	html_end(out, "<a href=\"../docs/upstream.md\">which files are offered</a>");

@@ -66,21 +66,11 @@ static bool may_read_project(void *ctx, int64_t platform, const char *project)
 	return readable_platform(ctx, platform, project) != NULL;
 }
 
-// Without the counts of downloads, whose file may be torn, the rest is told.
-static struct downloads *open_downloads(struct server_context *s)
-{
-	struct err e = ERR_INIT;
-	struct downloads *d = NULL;
-	if (downloads_open(s->downloads_path, &d, &e) < 0 && e.kind != ERR_NOT_FOUND)
-		log_warn("%s", e.msg);
-	return d;
-}
-
 static int read_usage(struct page_query *q, struct usage *out, struct err *e)
 {
 	const struct store *store = &q->site->store;
 	const char *project = q->text[ARGUMENT_PROJECT];
-	CLEANUP(downloads_cleanup) struct downloads *downloads = open_downloads(q->context);
+	CLEANUP(downloads_cleanup) struct downloads *downloads = page_find_downloads(q->context->downloads_path);
 	CLEANUP(mem_free) struct usage_platform *platform = xcalloc(store->platform_count + 1, sizeof(*platform));
 	struct usage_query asked = {.by = by_of(q),
 		.downloads = downloads,

@@ -93,6 +93,7 @@ def test_what_pip_took_before_the_record_came(begin, index, lists, tmp_path):
     assert found[theirs["2.0"].name] == {
         "platform": None, "upstream": "upstream", "project": "six", "version": "2.0", "filename": theirs["2.0"].name,
         "downloads": 2, "first": today(), "last": today(), "denied": None, "hidden": True, "yanked": False, "views": [], "by": [], "bundled": [],
+        "why": "MAL-2026-2.0: malware, and 1 more",
         "records": [{"id": "MAL-2026-2.0", "malware": True, "severity": None},
                     {"id": "PYSEC-2026-2", "malware": False, "severity": found[theirs["2.0"].name]["records"][1]["severity"]}]}
     one = found[theirs["1.0"].name]
@@ -126,6 +127,10 @@ def test_views_that_still_list_a_wheel_of_ours(begin, lists, tmp_path):
     assert [one["yanked"] for one in json.loads(exposed(server, "--json").stdout)["files"]] == [True, False]
     lists.put("PYSEC-2026-3", "Tool", below("2.0"), withdrawn="2026-01-03T00:00:00Z")
     assert files(server) == {}
+    lists.put("PYSEC-2026-3", "Tool", below("2.0"), **LOW)
+    place = ("--config", server.config_path, "--catalog", server.catalog)
+    assert serving.run("status", "tool", "quarantined", "--reason", "bad", *place).returncode == 0
+    assert files(server) == {}  # and it was never served
 
 
 def test_denied_files_are_named(begin, index, tmp_path):
@@ -142,6 +147,24 @@ def test_denied_files_are_named(begin, index, tmp_path):
     assert found[wheel.name]["denied"] == "denied by deny.list:1: stolen key" and found[wheel.name]["hidden"]
     assert found[ours.name]["denied"] == "denied by deny.list:2: bad" and not found[ours.name]["hidden"]
     assert found[ours.name]["views"] == ["/", "/deb12/"]
+
+
+def test_what_the_server_denies_is_listed_nowhere(begin, tmp_path):
+    """Nor what is in quarantine. What was served of it is named."""
+    deny = tmp_path / "deny.list"
+    deny.write_text("# none\n")
+    wheels = {(name, platform): storelib.make_wheel(tmp_path / "store" / platform / name, name, "1.0")
+              for name in ("tool", "part", "kept") for platform in ("deb12", "deb13")}
+    server = begin("deb12", "deb13", more=f"[server]\ndeny = {deny}\n")
+    for platform in ("deb12", "deb13"):
+        assert server.get(f"/files/{platform}/tool/{wheels['tool', platform].name}").status == 200
+    assert server.get(f"/files/deb12/part/{wheels['part', 'deb12'].name}").status == 200
+    stop(server)
+    assert files(server) == {}
+    deny.write_text("tool ==1.0 platform=deb12 stolen\npart bad\nkept ==2.0 no\n")
+    found = json.loads(exposed(server, "--json", "--check", code=1).stdout)["files"]
+    assert [(one["platform"], one["project"], one["denied"], one["hidden"], one["views"], one["downloads"]) for one in found] == [
+        ("deb12", "part", "denied by deny.list:2: bad", True, [], 1), ("deb12", "tool", "denied by deny.list:1: stolen", True, [], 1)]
 
 
 def test_upstream_that_is_gone_and_versions_that_are_unclear(begin, lists):
@@ -163,7 +186,7 @@ def test_upstream_that_is_gone_and_versions_that_are_unclear(begin, lists):
 
 def test_without_lists_there_is_nothing_to_say(begin):
     server = begin()
-    assert "neither [upstream] block nor deny is set" in exposed(server, code=2).stderr
+    assert "neither [upstream] block nor deny is set, nor [server] deny: " in exposed(server, code=2).stderr
 
 
 def test_damaged_counts_are_said(begin, lists):

@@ -12,6 +12,7 @@ import merging
 import serving
 import storelib
 import uploading
+from test_blocked import Lists
 
 PUBLIC, ONE, OTHER = "ubuntu-22.04-x86_64", "debian-12-x86_64", "debian-13-x86_64"
 CONFIG = """[platform {public}]
@@ -38,6 +39,9 @@ platforms = {public}
 url = {upstream}
 allow-private = yes
 merge = no
+block = {folder}/lists
+[server]
+deny = {folder}/deny.list
 [prune]
 min-age = 0
 upstream-min-age = 0
@@ -78,13 +82,23 @@ def start_world(start, folder, upstream, secret, views, is_full):
     folder.mkdir()
     (folder / "branch.txt").write_text("demo==1.0\n")
     fill(folder / "store", PUBLIC, ("demo", "1.0", "cp310-cp310-linux_x86_64"))
+    (folder / "deny.list").write_text(f"vault ==7.0 bad\ndemo ==7.0 bad\ndemo ==8.0 platform={secret} bad there\n")
+    lists = Lists(folder / "lists")
+    for name in ("demo", "vault", "vaulted"):
+        lists.put(f"MAL-2026-{name}", name, {"versions": ["1.0", "2.0", "3.0"]})
+    for name in ("demo", "vault"):  # the command writes it on each platform
+        (folder / "store" / PUBLIC / name).mkdir()
+        (folder / "store" / PUBLIC / name / ".status").write_text('{"status": "deprecated", "reason": "old"}')
     wheels = fill(folder / "store", secret, *([("vault", "1.0"), ("demo", "2.0", "cp311-cp311-linux_x86_64"), ("vaulted", "3.0")]
                                               if is_full else [("other", "1.0")]))
     if is_full:
+        for name in ("demo", "vault"):
+            (folder / "store" / secret / name).mkdir()
+            (folder / "store" / secret / name / ".status").write_text('{"status": "archived", "reason": "no more"}')
         (folder / "store" / secret / "a" / "b").mkdir(parents=True)
         (folder / "store" / secret / "vault-9.0-py3-none-any.whl").write_bytes(b"no zip")
         upstream.add_bytes("vaulted", wheels[2].name, b"theirs")
-    config = CONFIG.format(public=PUBLIC, secret=secret, view=views[0], second=views[1], branch=folder / "branch.txt", upstream=upstream.url)
+    config = CONFIG.format(folder=folder, public=PUBLIC, secret=secret, view=views[0], second=views[1], branch=folder / "branch.txt", upstream=upstream.url)
     server = start(folder / "store", config=config + "[index]\nsettle = 0\n")
     serving.wait_for(lambda: serving.answers(server, "/-/ready"), 30, "the scan")
     assert server.get(f"/-/missing/{PUBLIC}").status == 200  # "/" has the count from now on

@@ -14,6 +14,7 @@ import storelib
 import uploading
 from test_blocked import MALWARE, Lists
 from test_cooling import DAY, SOON, stamp, ways
+from test_exposed import LOW
 from test_holds import Place
 
 MOST = 10000  # LIMIT_SECURITY_ROWS
@@ -263,3 +264,145 @@ def test_real_clients_are_told_what_the_page_and_missing_tell(serve, index, tmp_
 def row_url(index):
     (name,) = index.pages["six"]
     return merging.url_of("six", name)
+
+
+@pytest.fixture(name="served")
+def served_fixture(serve, index, lists, tmp_path):
+    """tool 1.5 of ours, on a platform that all read and one that few do, and six 2.0 of upstream: all downloaded, then blocked."""
+    theirs = storelib.make_wheel(tmp_path / "theirs", "six", "2.0")
+    index.add("six", theirs)
+    for platform in (PUBLIC, SECRET):
+        storelib.make_wheel(tmp_path / "store" / platform / "tool", "tool", "1.5")
+        storelib.make_wheel(tmp_path / "store" / platform / "fine", "fine", "1.0")
+    deny = tmp_path / "deny.list"
+    deny.write_text("# none\n")
+    lists.put("MAL-2026-9", "nothing", MALWARE)
+    config = (f"[store]\npath = {tmp_path / 'store'}\n[platform {PUBLIC}]\n[platform {SECRET}]\nprivate = yes\n"
+              f"[server]\nrecord-downloads = who\ndeny = {deny}\n" + merging.config(index, block=lists.folder, allow_private="yes"))
+    server = serve(None, config=config)
+    token = uploading.add_token(server, "--read", "--note", "ci")
+    for path in ("/files/{}/tool/tool-1.5-py3-none-any.whl", "/files/{}/fine/fine-1.0-py3-none-any.whl"):
+        for platform in (PUBLIC, SECRET):
+            assert server.get(path.format(platform), uploading.authorization(token)).status == 200
+    assert server.get(merging.url_of("six", theirs.name), uploading.authorization(token)).status == 200
+    server.stop()
+    server = serve(None, config=config, state=server.catalog.parent)
+    lists.put("MAL-2026-1", "six", MALWARE)
+    lists.put("PYSEC-2026-3", "tool", {"versions": ["1.5"]}, **LOW)
+    serving.wait_for(lambda: len(security(server, token=token)["served"]["files"]) == 3, SOON, "the lists")
+    server.reader, server.deny = token, deny
+    return server
+
+
+def exposed_of(server):
+    done = serving.run("exposed", "--json", "--config", server.config_path, "--catalog", server.catalog)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_what_was_served_is_what_the_command_tells(served):
+    found = security(served, token=served.reader)
+    told = exposed_of(served)
+    assert told.pop("lists") and found["served"] == told and found["served-left-out"] == 0
+    rows = told["files"]
+    assert [(one["upstream"], one["platform"]) for one in rows] == [("upstream", None), (None, SECRET), (None, PUBLIC)]
+    assert {one["token"] for row in rows for one in row["by"]} == {"ci"} and told["downloaded"] == 5
+    seen = page(served, token=served.reader)
+    for words in ("MAL-2026-1: malware", "PYSEC-2026-3: vulnerability", "six-2.0-py3-none-any.whl", "1 download by token ci", SECRET):
+        assert words in seen.text, words
+
+
+def test_who_may_not_read_all_sees_what_was_served_of_his(served):
+    """Neither who downloaded it, nor the private views that list it, nor what upstream was asked for."""
+    (row,) = security(served)["served"]["files"]
+    assert (row["platform"], row["project"], row["downloads"], row["by"], row["views"]) == (PUBLIC, "tool", 1, [], ["/", f"/{PUBLIC}/"])
+    assert security(served)["served"]["downloaded"] == 2
+    narrow = uploading.add_token(served, "--read", "--project", "fine")
+    (other,) = security(served, token=narrow)["served"]["files"]
+    assert other == row
+    text = page(served).text
+    assert "tool-1.5-py3-none-any.whl" in text and "six" not in text and SECRET not in text and "token ci" not in text
+
+
+def test_rows_of_what_was_served_are_bounded(served):
+    found = security(served, "?limit=1", token=served.reader)
+    assert [one["project"] for one in found["served"]["files"]] == ["six"] and found["served-left-out"] == 2
+    assert "2 files more" in page(served, "?limit=1", token=served.reader).text
+
+
+def test_damaged_counts_do_not_end_the_page(served, serve):
+    served.stop()
+    served.catalog.with_name("catalog.db.downloads").write_text("torn")
+    again = serve(None, config=served.config_path.read_text(), state=served.catalog.parent)
+    found = security(again, token=served.reader)
+    assert {(one["project"], one["downloads"]) for one in found["served"]["files"]} == {("tool", 0), ("six", 0)}  # by whom is known
+    assert found["served"]["counted_since"] is None
+
+
+def test_lines_of_the_servers_deny_are_shown(served):
+    served.deny.write_text(f"tool ==9.0 no\nfine ==9.0 platform={SECRET} not there\nfine ==8.0 platform=ubuntu-* here\nsix bad\n")
+    serving.wait_for(lambda: security(served)["lines"], SOON, "the lines")
+
+    def lines(**how):
+        return [(one["project"], one.get("platform"), one["source"]) for one in security(served, **how)["lines"]]
+
+    assert lines() == [("fine", "ubuntu-*", "deny.list:3"), ("tool", None, "deny.list:1")]
+    assert sorted(lines(token=served.reader)) == sorted(
+        [("fine", SECRET, "deny.list:2"), ("fine", "ubuntu-*", "deny.list:3"), ("six", None, "deny.list:4"), ("tool", None, "deny.list:1")])
+    assert all(one["list"] == "deny" and "upstream" not in one for one in security(served, token=served.reader)["lines"])
+    seen = page(served).text
+    assert "here: ubuntu-*" in seen and "here, and all" in seen and "not there" not in seen
+
+
+def test_statuses_are_shown(served, tmp_path):
+    def status(*words):
+        done = serving.run("status", *words, "--config", served.config_path, "--catalog", served.catalog)
+        assert done.returncode == 0, done.stderr
+
+    def statuses(**how):
+        found = security(served, **how)
+        return [(one["project"], one["status"], one["reason"], one["platforms"], "by" in one) for one in found["statuses"]]
+
+    assert statuses() == []
+    status("tool", "quarantined", "--reason", "it steals <keys>")
+    status("fine", "deprecated", "--reason", "use tool")
+    storelib.make_wheel(tmp_path / "store" / SECRET / "covert", "covert", "1.0")
+    assert serving.run("index", "--quiet", "--config", served.config_path, "--catalog", served.catalog).returncode == 0
+    status("covert", "archived", "--reason", "no more")
+    serving.wait_for(lambda: len(statuses()) == 2 and len(statuses(token=served.reader)) == 3, SOON, "the statuses")
+    assert statuses() == [("fine", "deprecated", "use tool", [PUBLIC], False), ("tool", "quarantined", "it steals <keys>", [PUBLIC], False)]
+    assert statuses(token=served.reader)[0][:3] == ("covert", "archived", "no more") and statuses(token=served.reader)[0][4]
+    assert sorted(statuses(token=served.reader)[2][3]) == sorted([PUBLIC, SECRET])
+    assert [row["project"] for row in security(served, "?limit=1")["statuses"]] == ["fine"]
+    assert security(served, "?limit=1")["statuses-left-out"] == 1
+    seen = page(served).text
+    assert "it steals <keys>" in seen and "covert" not in seen and "no more" not in seen
+    (row,) = security(served)["served"]["files"]  # it was served; nobody gets it any more
+    assert row["hidden"] and row["views"] == []
+
+
+def test_lists_that_cannot_be_read_are_named_as_health_names_them(served):
+    """With a metric; and [server] deny also where nothing is merged."""
+    def told(token=None):
+        health = json.loads(served.get("/-/health", uploading.authorization(token)).body)
+        assert security(served, token=token)["rule-lists"] == health["rule-lists"]
+        return health["status"], health["rule-lists"]
+
+    def failed():
+        lines = served.get("/-/metrics").body.decode().splitlines()
+        return [line for line in lines if line.startswith("wheelcache_rule_list_failed{")]
+
+    assert told() == ("ok", [{"key": "deny", "list": "deny.list"}])
+    assert failed() == ['wheelcache_rule_list_failed{upstream="",key="deny",list="deny.list"} 0']
+    served.deny.write_text("tool ==what\n")
+    serving.wait_for(lambda: failed()[0].endswith(" 1"), SOON, "the error")
+    state, (row,) = told()
+    assert state == "degraded" and row["error"] == "it cannot be read" and row["failed"]
+    state, (row,) = told(served.reader)
+    assert row["list"] == str(served.deny) and "deny.list:1" in row["error"]
+    assert "it cannot be read" in page(served).text
+    served.deny.unlink()
+    serving.wait_for(lambda: "No such file" in told(served.reader)[1][0]["error"], SOON, "the missing file")
+    served.deny.write_text("tool ==9.0 no\n")
+    serving.wait_for(lambda: told()[0] == "ok", SOON, "the end")
+    assert failed()[0].endswith(" 0")

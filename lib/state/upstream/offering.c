@@ -5,6 +5,7 @@
 
 #include "lib/domain/text/specifier.h"
 #include "lib/os/clock.h"
+#include "lib/os/fs.h"
 #include "lib/state/upstream/owned-names.h"
 
 const char *const offering_rule_name[OFFERING_RULE_COUNT] = {
@@ -230,12 +231,6 @@ static void write_age(const struct offering *o, struct buf *out)
 }
 
 // Clients are not told the folder.
-static const char *without_folders(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-	return slash ? slash + 1 : path;
-}
-
 void offering_source(const struct offering *o, enum offering_rule rule, struct buf *out)
 {
 	const struct offering_rules *r = o->rules;
@@ -245,7 +240,7 @@ void offering_source(const struct offering *o, enum offering_rule rule, struct b
 	else if (rule == OFFERING_RECORD)
 		path = advisories_source_of(r->lists, o->record.id);
 	if (path)
-		buf_puts(out, without_folders(path));
+		buf_puts(out, fs_path_as_told(path, false));
 	else if (rule == OFFERING_HOLD)
 		buf_puts(out, o->hold->id);
 	else if (rule == OFFERING_AGE)
@@ -255,7 +250,7 @@ void offering_source(const struct offering *o, enum offering_rule rule, struct b
 
 void offering_write_deny(const struct requirement *line, const char *contact, struct buf *out)
 {
-	buf_printf(out, "denied by %s: %s%s%s", without_folders(line->source),
+	buf_printf(out, "denied by %s: %s%s%s", fs_path_as_told(line->source, false),
 		*line->reason ? line->reason : "no reason is given", contact ? "; ask " : "", contact ? contact : "");
 }
 

@@ -4,7 +4,6 @@
 #include <fnmatch.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "lib/base/limits.h"
 #include "lib/domain/text/filename.h"
@@ -15,6 +14,7 @@ struct rule_list {
 	atomic_uint refs;
 	char *path;
 	struct stat seen;
+	bool is_missing; // at the last look
 	struct requirements lines;
 };
 
@@ -97,10 +97,17 @@ const struct requirement *rule_list_find(const struct rule_list *l, const char *
 	return found;
 }
 
-bool rule_list_has_changed(const struct rule_list *l)
+bool rule_list_file_has_changed(const char *path, const struct stat *seen, bool *is_missing)
 {
 	struct stat now = {0};
-	if (!l || stat(l->path, &now) < 0)
-		return false;
-	return !fs_is_unchanged(&now, &l->seen);
+	bool was_missing = *is_missing;
+	*is_missing = stat(path, &now) < 0;
+	if (*is_missing)
+		return was_missing && seen->st_ino;
+	return !fs_is_unchanged(&now, seen);
+}
+
+bool rule_list_has_changed(struct rule_list *l)
+{
+	return l && rule_list_file_has_changed(l->path, &l->seen, &l->is_missing);
 }

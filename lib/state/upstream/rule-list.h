@@ -4,6 +4,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <sys/stat.h>
 
 #include "lib/base/err.h"
 #include "lib/domain/text/requirement.h"
@@ -23,7 +24,10 @@ const struct requirements *rule_list_lines(const struct rule_list *l);
 // name does not say is of each version.
 const struct requirement *rule_list_find(const struct rule_list *l, const char *project, const char *filename,
 	const char *platform);
-// Whether the file is another one now. One that is missing is not: an editor may just replace it.
-bool rule_list_has_changed(const struct rule_list *l);
+// Whether a file of lines is another one than `seen`, or missing at two looks: an editor may just replace it. *is_missing: at
+// the last look.
+bool rule_list_file_has_changed(const char *path, const struct stat *seen, bool *is_missing);
+// The same of the list's file. One thread.
+bool rule_list_has_changed(struct rule_list *l);
 // What is there now could not be read: it is looked at when it has changed again. One thread.
 void rule_list_blame(struct rule_list *l);

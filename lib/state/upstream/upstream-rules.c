@@ -309,9 +309,10 @@ static bool has_upstream(const struct upstreams *u, const char *name)
 	return false;
 }
 
-bool upstreams_hide_version(struct upstreams *u, const char *upstream, const char *project, const struct version *version,
-	struct arena *a, const char **denied)
+bool upstreams_hide_version(struct upstreams *u, const char *upstream, uint32_t seen, const char *project,
+	const struct version *version, struct arena *a, const char **denied)
 {
+	static const struct requirements none;
 	bool hides = upstream && !has_upstream(u, upstream);
 	struct upstream_rules *r = upstream_rules_take(u);
 	CLEANUP(buf_release) struct buf why = buf_up_to(DENIED_TEXT);
@@ -322,6 +323,8 @@ bool upstreams_hide_version(struct upstreams *u, const char *upstream, const cha
 		struct offering_version looked;
 		struct offering_rules rules = r->of[i];
 		rules.contact = NULL; // the operator asks
+		if (!(seen & (uint32_t)1 << i))
+			rules.deny = &none;
 		if (upstream && strcmp(rules.upstream, upstream) != 0)
 			continue;
 		offering_project_init(&p, &rules, project, r->clock ? right_clock_now(r->clock) : clock_wall_seconds());
@@ -339,17 +342,9 @@ bool upstreams_hide_version(struct upstreams *u, const char *upstream, const cha
 
 // --- following changes ---
 
-// An editor may just replace the file: it is missing if it is so at two looks.
 static bool list_has_changed(struct rule_source *s)
 {
-	struct stat now = {0};
-	if (!s->path)
-		return false;
-	bool was_missing = s->is_missing;
-	s->is_missing = stat(s->path, &now) < 0;
-	if (s->is_missing)
-		return was_missing && s->seen.st_ino;
-	return !fs_is_unchanged(&now, &s->seen);
+	return s->path && rule_list_file_has_changed(s->path, &s->seen, &s->is_missing);
 }
 
 static bool holds_have_changed(const struct upstreams *u)
@@ -416,10 +411,10 @@ bool upstreams_look(struct upstreams *u)
 
 // --- lists that cannot be read ---
 
-static void tell_list(const struct rule_source *s, const char *upstream, const char *key, upstreams_list_fn *fn,
+static void tell_list(const struct rule_source *s, const char *upstream, size_t number, const char *key, upstreams_list_fn *fn,
 	void *ctx)
 {
-	const struct upstreams_list l = {upstream, key, s->path, s->error, s->failed};
+	const struct upstreams_list l = {upstream, number, key, s->path, s->error, s->failed};
 	if (s->path)
 		fn(ctx, &l);
 }
@@ -428,13 +423,11 @@ void upstreams_lists(struct upstreams *u, upstreams_list_fn *fn, void *ctx)
 {
 	CLEANUP(cleanup_rules) struct upstream_rules *r = take_rules(u, true);
 	for (size_t i = 0; r && i < r->count; i++) {
-		tell_list(&r->deny[i], r->of[i].upstream, "deny", fn, ctx);
-		tell_list(&r->allow[i], r->of[i].upstream, "allow", fn, ctx);
+		tell_list(&r->deny[i], r->of[i].upstream, i, "deny", fn, ctx);
+		tell_list(&r->allow[i], r->of[i].upstream, i, "allow", fn, ctx);
 	}
-	if (!r)
-		return;
-	tell_list(&r->denied, NULL, "deny", fn, ctx);
-	tell_list(&r->holds, NULL, "holds", fn, ctx);
+	if (r)
+		tell_list(&r->holds, NULL, 0, "holds", fn, ctx);
 }
 
 static void check_list(const char *path, const char *upstream, const char *key, upstreams_list_fn *fn, void *ctx)
@@ -442,7 +435,7 @@ static void check_list(const char *path, const char *upstream, const char *key, 
 	struct err e = ERR_INIT;
 	struct requirements lines = {0};
 	bool is_read = path && fill_list(&lines, path, !upstream, key, &e) == 0;
-	const struct upstreams_list l = {upstream, key, path, is_read ? NULL : e.msg, 0};
+	const struct upstreams_list l = {upstream, 0, key, path, is_read ? NULL : e.msg, 0};
 	requirements_release(&lines);
 	if (path)
 		fn(ctx, &l);

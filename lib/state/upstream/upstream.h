@@ -142,10 +142,10 @@ bool upstreams_offered_names(struct upstreams *u, const struct upstream *upstrea
 // does it; any thread may call it again. Errors of right_clock_open(), advisories_open() and holds_read().
 int upstream_rules_open(struct upstreams *u, struct catalog *c, struct err *e) MUST_CHECK;
 // Whether a line of `deny` or a record of `block` hides this version of a project, in normal form, at the upstream of this
-// name, or there is none of it; NULL: at any. version NULL: unknown. *denied: what the line says, in the arena; NULL: no
-// line has it. Any thread.
-bool upstreams_hide_version(struct upstreams *u, const char *upstream, const char *project, const struct version *version,
-	struct arena *a, const char **denied);
+// name, or there is none of it; NULL: at any. seen: whose lines of [upstream] deny count, bits by number. version NULL:
+// unknown. *denied: what the line says, in the arena; NULL: no line has it. Any thread.
+bool upstreams_hide_version(struct upstreams *u, const char *upstream, uint32_t seen, const char *project,
+	const struct version *version, struct arena *a, const char **denied);
 // Takes these block lists, of which a server has one copy, in place of those of the state. Any thread.
 void upstreams_use_lists(struct upstreams *u, struct advisories *lists);
 // Has the pages of the projects that these pin stay, and never be too old. Borrowed; before other threads use u.
@@ -156,12 +156,14 @@ bool upstreams_look(struct upstreams *u);
 // A list of packages of the keys `deny` and `allow`, or the folder of the holds. Borrowed for the call.
 struct upstreams_list {
 	const char *upstream; // NULL: of all
+	size_t number;        // of the upstream
 	const char *key;      // "deny", "allow", "holds"
 	const char *path;
 	const char *error; // why it could not be read again, so that what it said before counts; NULL: it could
 	int64_t failed;    // since when, in seconds since 1970
 };
 typedef void upstreams_list_fn(void *ctx, const struct upstreams_list *l);
+// Of each upstream; and the holds. Not [server] deny, which a server without upstreams has too.
 void upstreams_lists(struct upstreams *u, upstreams_list_fn *fn, void *ctx);
 // What a start of the server would find of the lists of the configuration, each with its error. Any thread.
 void upstreams_check_lists(const struct config *c, upstreams_list_fn *fn, void *ctx);

@@ -71,7 +71,7 @@ static void without_a_path_there_is_no_line(void **state UNUSED)
 	rule_list_unref(rule_list_ref(l));
 }
 
-static void change_is_noticed_and_a_missing_file_is_none(void **state UNUSED)
+static void change_is_noticed_and_a_missing_file_is_one_at_two_looks(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
 	CLEANUP(rule_list_cleanup) struct rule_list *l = NULL;
@@ -83,6 +83,9 @@ static void change_is_noticed_and_a_missing_file_is_none(void **state UNUSED)
 	rule_list_blame(l);
 	assert_false(rule_list_has_changed(l));
 	unlink(path);
+	assert_false(rule_list_has_changed(l));
+	assert_true(rule_list_has_changed(l));
+	rule_list_blame(l);
 	assert_false(rule_list_has_changed(l));
 	struct rule_list *none;
 	assert_int_equal(rule_list_open(path, true, &none, &e), -1);
@@ -108,7 +111,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(first_line_that_has_the_file_counts),
 		cmocka_unit_test(without_a_path_there_is_no_line),
-		cmocka_unit_test(change_is_noticed_and_a_missing_file_is_none),
+		cmocka_unit_test(change_is_noticed_and_a_missing_file_is_one_at_two_looks),
 		cmocka_unit_test(wrong_line_is_named),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
