@@ -109,7 +109,7 @@ struct command {
 // All commands, each in its file, in the order of the help.
 // clang-format off
 #define ALL_COMMANDS(X)                                                                                                \
-	X(audit) X(build) X(builds) X(check) X(client_config) X(compare) X(demote) X(doctor) X(evidence) X(explain)    \
+	X(audit) X(build) X(builds) X(bundle) X(check) X(client_config) X(compare) X(demote) X(doctor) X(evidence) X(explain)    \
 	X(exposed) X(find) X(freeze) X(health) X(help) X(hold) X(holds) X(index) X(lock) X(log) X(mirror) X(missing)   \
 	X(platform) X(promote) X(provenance) X(prune) X(provides) X(push) X(rebuilds) X(remove) X(retain) X(serve)     \
 	X(status) X(thaw) X(token) X(unyank) X(usage) X(view) X(waive) X(yank)

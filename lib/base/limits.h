@@ -128,6 +128,9 @@ enum {
 	LIMIT_MEMBERSHIP_FILES = 250000,     // number of files that it adds, or removes, and of records it stands on
 	LIMIT_GENERATIONS = 999999,          // number of generations of a view
 	LIMIT_VIEW_FOLDERS = 1000,           // number of views with a membership in a store
+	LIMIT_BUNDLE_MANIFEST = 256 << 20,   // the manifest of a bundle,
+	LIMIT_BUNDLE_WINDOW = 8 << 20,       // the window of its compression,
+	LIMIT_BUNDLE_ROWS = 1000,            // and number of files of one that a report names
 	LIMIT_PAGE = 512 << 20,              // a rendered page, before compression
 	LIMIT_MANIFEST = 1 << 30,            // the manifest of a static export
 	LIMIT_SIDECAR = 64 << 10,            // a sidecar

@@ -2,6 +2,7 @@
 #include "lib/format/compress.h"
 
 #include <libdeflate.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -234,4 +235,139 @@ int decompress_gzip(const struct byte_source *packed, decompress_sink *sink, voi
 		inflateReset(&z);
 	} while (z.avail_in || offset < packed->size);
 	return 0;
+}
+
+// --- zstd in pieces ---
+
+struct compress_stream {
+	ZSTD_CCtx *zstd;
+	decompress_sink *sink;
+	void *ctx;
+	char out[BLOCK];
+};
+
+struct compress_stream *compress_stream_new(int level, decompress_sink *sink, void *ctx)
+{
+	struct compress_stream *s = xmalloc(sizeof(*s));
+	s->zstd = ZSTD_createCCtx();
+	s->sink = sink;
+	s->ctx = ctx;
+	if (s->zstd)
+		ZSTD_CCtx_setParameter(s->zstd, ZSTD_c_compressionLevel, level);
+	return s;
+}
+
+void compress_stream_free(struct compress_stream *s)
+{
+	if (s)
+		ZSTD_freeCCtx(s->zstd);
+	free(s);
+}
+
+static int pack_more(struct compress_stream *s, struct str bytes, ZSTD_EndDirective how, struct err *e)
+{
+	ZSTD_inBuffer in = {bytes.ptr, bytes.len, 0};
+	size_t left;
+	if (!s->zstd)
+		return err_set(e, ERR_LIMIT, "zstd: out of memory");
+	do {
+		ZSTD_outBuffer out = {s->out, sizeof(s->out), 0};
+		left = ZSTD_compressStream2(s->zstd, &out, &in, how);
+		if (ZSTD_isError(left))
+			return err_set(e, ERR_LIMIT, "zstd: %s", ZSTD_getErrorName(left));
+		if (out.pos && s->sink(s->ctx, (struct str){s->out, out.pos}, e) < 0)
+			return -1;
+	} while (in.pos < in.size || (how == ZSTD_e_end && left));
+	return 0;
+}
+
+int compress_stream_add(struct compress_stream *s, struct str bytes, struct err *e)
+{
+	return pack_more(s, bytes, ZSTD_e_continue, e);
+}
+
+int compress_stream_end(struct compress_stream *s, struct err *e)
+{
+	return pack_more(s, STR(""), ZSTD_e_end, e);
+}
+
+struct decompress_stream {
+	ZSTD_DCtx *zstd;
+	decompress_source *source;
+	void *ctx;
+	ZSTD_inBuffer in;
+	bool has_ended; // the frame
+	char block[BLOCK];
+};
+
+struct decompress_stream *decompress_stream_new(size_t window, decompress_source *source, void *ctx)
+{
+	struct decompress_stream *s = xmalloc(sizeof(*s));
+	int bits = 0;
+	while ((size_t)1 << bits < window)
+		bits++;
+	s->zstd = ZSTD_createDCtx();
+	if (s->zstd)
+		ZSTD_DCtx_setParameter(s->zstd, ZSTD_d_windowLogMax, bits);
+	s->source = source;
+	s->ctx = ctx;
+	s->in = (ZSTD_inBuffer){s->block, 0, 0};
+	s->has_ended = false;
+	return s;
+}
+
+void decompress_stream_free(struct decompress_stream *s)
+{
+	if (s)
+		ZSTD_freeDCtx(s->zstd);
+	free(s);
+}
+
+// 1: there is input; 0: its end.
+static int refill_stream(struct decompress_stream *s, struct err *e)
+{
+	if (s->in.pos < s->in.size)
+		return 1;
+	s->in.pos = s->in.size = 0;
+	return s->source(s->ctx, s->block, sizeof(s->block), &s->in.size, e) < 0 ? -1 : s->in.size > 0;
+}
+
+int decompress_stream_read(struct decompress_stream *s, void *to, size_t len, struct err *e)
+{
+	ZSTD_outBuffer out = {to, len, 0};
+	if (!s->zstd)
+		return err_set(e, ERR_LIMIT, "zstd: out of memory");
+	while (out.pos < len) {
+		size_t before = out.pos;
+		int more = s->has_ended ? 0 : refill_stream(s, e);
+		if (more < 0)
+			return -1;
+		// What the library still holds comes without input.
+		size_t left = s->has_ended ? 0 : ZSTD_decompressStream(s->zstd, &out, &s->in);
+		if (ZSTD_isError(left))
+			return err_set(e, ERR_INVALID, "zstd: %s", ZSTD_getErrorName(left));
+		s->has_ended |= left == 0;
+		if (!more && out.pos == before)
+			return err_set(e, ERR_INVALID, "zstd: it ends early");
+	}
+	return 0;
+}
+
+int decompress_stream_end(struct decompress_stream *s, struct err *e)
+{
+	char extra;
+	ZSTD_outBuffer out = {&extra, 1, 0};
+	while (s->zstd && !s->has_ended) {
+		int more = refill_stream(s, e);
+		size_t left = more < 0 ? 0 : ZSTD_decompressStream(s->zstd, &out, &s->in);
+		if (more < 0)
+			return -1;
+		if (ZSTD_isError(left))
+			return err_set(e, ERR_INVALID, "zstd: %s", ZSTD_getErrorName(left));
+		s->has_ended |= left == 0;
+		if (out.pos || (!more && !s->has_ended))
+			return err_set(e, ERR_INVALID, "zstd: it does not end where it should");
+	}
+	int more = refill_stream(s, e);
+	return more > 0 ? err_set(e, ERR_INVALID, "zstd: something follows it") : more;
 }

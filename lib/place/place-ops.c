@@ -263,6 +263,11 @@ int place_write_sync(struct place_write *w, struct err *e)
 	return w->ops->write_sync(w, e);
 }
 
+int place_write_time(struct place_write *w, int64_t time_ns, struct err *e)
+{
+	return w->ops->write_time(w, time_ns, e);
+}
+
 struct place_file *place_write_file(struct place_write *w)
 {
 	return w->ops->write_file(w);

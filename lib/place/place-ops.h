@@ -41,6 +41,7 @@ struct place_ops {
 	struct place_write *(*write_begin)(struct place_folder *f, const char *name, struct err *e);
 	int (*write_add)(struct place_write *w, struct str bytes, struct err *e);
 	int (*write_sync)(struct place_write *w, struct err *e);
+	int (*write_time)(struct place_write *w, int64_t time_ns, struct err *e);
 	struct place_file *(*write_file)(struct place_write *w);
 	int (*put_new)(struct place_write *w, struct err *e);
 	int (*replace)(struct place_write *w, const struct place_version *expected, struct err *e);

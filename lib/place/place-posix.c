@@ -502,6 +502,17 @@ static int posix_write_sync(struct place_write *w, struct err *e)
 	return fsync(own->tmp.fd) < 0 ? err_errno(e, fs_kind_of_write(), "%s", own->name) : 0;
 }
 
+static int posix_write_time(struct place_write *w, int64_t time_ns, struct err *e)
+{
+	struct stat st;
+	const struct posix_write *own = (struct posix_write *)w;
+	const int64_t second = 1000000000, part = time_ns % second + (time_ns % second < 0 ? second : 0);
+	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {(time_t)((time_ns - part) / second), (long)part}};
+	if (futimens(own->tmp.fd, times) < 0 || fstat(own->tmp.fd, &st) < 0)
+		return err_errno(e, ERR_IO, "%s: cannot set its time", own->name);
+	return st.st_mtim.tv_sec == times[1].tv_sec;
+}
+
 static struct place_file *posix_write_file(struct place_write *w)
 {
 	return &((struct posix_write *)w)->file.base;
@@ -686,6 +697,7 @@ static const struct place_ops posix_ops = {
 	.write_begin = posix_write_begin,
 	.write_add = posix_write_add,
 	.write_sync = posix_write_sync,
+	.write_time = posix_write_time,
 	.write_file = posix_write_file,
 	.put_new = posix_put_new,
 	.replace = posix_replace,

@@ -706,6 +706,12 @@ static int s3_write_sync(struct place_write *w UNUSED, struct err *e UNUSED)
 	return 0;
 }
 
+// Listings have the time at which an object was stored.
+static int s3_write_time(struct place_write *w UNUSED, int64_t time_ns UNUSED, struct err *e UNUSED)
+{
+	return 0;
+}
+
 static struct place_file *s3_write_file(struct place_write *w)
 {
 	return write_of(w)->file;
@@ -785,6 +791,7 @@ static const struct place_ops s3_ops = {
 	.write_begin = s3_write_begin,
 	.write_add = s3_write_add,
 	.write_sync = s3_write_sync,
+	.write_time = s3_write_time,
 	.write_file = s3_write_file,
 	.put_new = s3_put_new,
 	.replace = s3_replace,

@@ -159,6 +159,9 @@ struct place_write *place_write_begin(struct place_folder *f, const char *name, 
 int place_write_add(struct place_write *w, struct str bytes, struct err *e) MUST_CHECK;
 // A full disk shows here at the latest.
 int place_write_sync(struct place_write *w, struct err *e) MUST_CHECK;
+// The file is to have this time of its last change, which the next write ends. 1: it will, to the second; 0: the place gives
+// its files their times itself.
+int place_write_time(struct place_write *w, int64_t time_ns, struct err *e) MUST_CHECK;
 // What was written so far, for reading. Borrowed until the file gets its name.
 struct place_file *place_write_file(struct place_write *w);
 // Gives it its name, which nothing may have: ERR_CONFLICT. Nothing is written afterwards.

@@ -41,7 +41,7 @@ auditor/compare auditor/rebuild
 builder/missing
 promoter
 explainer
-uploader indexer/walk pruner/plan server/message builder/run
+bundler uploader indexer/walk pruner/plan server/message builder/run
 indexer/scan indexer/watch indexer/check indexer/export pruner/operations server/http builder/step
 builder/probe
 builder
@@ -69,7 +69,7 @@ OWNER = {
     "libdeflate.h": "lib/format/compress.c lib/format/inflate.c",
     "libxml/": "lib/format/html.c lib/format/xml.c",
     "microhttpd.h": "server/http/http.c server/http/mhd.c",
-    "openssl/": "lib/format/digest.c server/http/tls.c",
+    "openssl/": "lib/format/digest.c lib/format/signature.c server/http/tls.c",
     "sqlite3.h": "lib/state/database/database.c",
     "zip.h": "lib/domain/archive/zipread.c",
     "zlib.h": "lib/format/compress.c lib/format/inflate.c",
@@ -95,7 +95,7 @@ RESERVED = {
     # The page of what installs of many projects on each platform.
     "coverage": ("server/pages/* server/api/routes", r"PAGE_COVERAGE|LIMIT_COVERAGE_\w+"),
     # What the bytes of a file show, above all of what is inside a wheel.
-    "facts": ("auditor/* builder/step/* builder/probe/* cli/* explainer/* indexer/* lib/audit/* lib/domain/* lib/facts/* "
+    "facts": ("auditor/* bundler/* builder/step/* builder/probe/* cli/* explainer/* indexer/* lib/audit/* lib/domain/* lib/facts/* "
               "lib/state/catalog/catalog-facts lib/state/catalog/schema* lib/state/config/* lib/state/publish/* "
               "lib/state/store/* lib/view/exposure server/* uploader/*", r"LIMIT_(COMPARE_)?FACTS\w*"),
     # The wheel that comes nearest to one that installs. What a mistyped word was meant to be is a suggestion.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/domain/archive/tarstream.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/base/decimal.h"
@@ -144,7 +146,7 @@ static int parse_header(struct tarstream *t, struct err *e)
 	// Links, devices, folders and pipes have no bytes, whatever their size field says. Python's tarfile
 	// does the same.
 	t->left = type < '1' || type > '6' ? t->left : 0;
-	t->padding = (TAR_BLOCK - t->left % TAR_BLOCK) % TAR_BLOCK;
+	t->padding = tarstream_padding(t->left);
 	t->keep = NULL;
 	if (type == 'x' || type == 'L') {
 		if (t->left > EXTENDED_MAX)
@@ -208,4 +210,59 @@ int tarstream_end(struct tarstream *t, struct err *e)
 	if (!t->has_entries)
 		return err_set(e, ERR_INVALID, "tar: empty");
 	return 0;
+}
+
+// --- writing ---
+
+size_t tarstream_padding(uint64_t size)
+{
+	return (size_t)((TAR_BLOCK - size % TAR_BLOCK) % TAR_BLOCK);
+}
+
+// Fields of numbers are octal, and end with NUL.
+static void put_ustar(const char *name, uint64_t size, char type, struct buf *out)
+{
+	char block[TAR_BLOCK] = {0};
+	unsigned sum = SUM_SIZE * ' ';
+	memcpy(block + NAME_AT, name, strnlen(name, NAME_SIZE));
+	memcpy(block + 100, "0000644", 8);
+	memcpy(block + 108, "0000000", 8);
+	memcpy(block + 116, "0000000", 8);
+	snprintf(block + SIZE_AT, SIZE_SIZE, "%011" PRIo64, size);
+	memcpy(block + 136, "00000000000", 12);
+	block[TYPE_AT] = type;
+	memcpy(block + MAGIC_AT, "ustar\0" "00", 8);
+	for (size_t i = 0; i < TAR_BLOCK; i++)
+		sum += (unsigned char)block[i];
+	snprintf(block + SUM_AT, SUM_SIZE, "%06o", sum);
+	block[SUM_AT + SUM_SIZE - 1] = ' ';
+	buf_add(out, block, sizeof(block));
+}
+
+// "<length> <key>=<value>\n", where the length counts itself.
+static void put_pax(const char *key, const char *value, struct buf *out)
+{
+	size_t rest = strlen(key) + strlen(value) + 3, length = rest + 1;
+	for (size_t digits = 1, ten = 10; length >= ten; ten *= 10)
+		length = rest + ++digits;
+	buf_printf(out, "%zu %s=%s\n", length, key, value);
+}
+
+void tarstream_header(const char *path, uint64_t size, struct buf *out)
+{
+	static const char zeros[TAR_BLOCK];
+	const bool is_large = size >> 33 != 0; // more than eleven octal digits
+	CLEANUP(buf_release) struct buf pax = buf_up_to(EXTENDED_MAX);
+	char digits[24];
+	snprintf(digits, sizeof(digits), "%" PRIu64, size);
+	if (strlen(path) > NAME_SIZE)
+		put_pax("path", path, &pax);
+	if (is_large)
+		put_pax("size", digits, &pax);
+	if (pax.len) {
+		put_ustar("pax", pax.len, 'x', out);
+		buf_str(out, buf_view(&pax));
+		buf_add(out, zeros, tarstream_padding(pax.len));
+	}
+	put_ustar(path, is_large ? 0 : size, '0', out);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads a tar archive that arrives piece by piece: POSIX ustar and pax, GNU long names. The caller owns the struct and
-// releases it. One thread at a time.
+// releases it. One thread at a time. Of an archive that is written it makes the headers.
 #pragma once
 
 #include <stdbool.h>
@@ -42,3 +42,12 @@ void tarstream_release(struct tarstream *t);
 int tarstream_add(struct tarstream *t, struct str piece, struct err *e) MUST_CHECK;
 // Call it after the last piece. ERR_INVALID if the archive is truncated or has no entries.
 int tarstream_end(struct tarstream *t, struct err *e) MUST_CHECK;
+
+// --- writing ---
+
+// Appends what stands in front of the bytes of a regular file: a pax header if the path or the size need one, then
+// ustar's. The same path and size give the same bytes, without times and owners. The file's bytes follow, then zeros up
+// to the next block; two blocks of zeros end an archive.
+void tarstream_header(const char *path, uint64_t size, struct buf *out);
+// The number of these zeros.
+size_t tarstream_padding(uint64_t size);

@@ -184,6 +184,15 @@ int catalog_file_put(struct catalog *c, const struct catalog_entry *entry, struc
 	return catalog_name_look(c, f.filename, f.platform, &after, &effect->is_listed, effect->after, e);
 }
 
+int catalog_file_set_came(struct catalog *c, int64_t folder, const char *filename, int64_t came, struct err *e)
+{
+	static const enum statement both[] = {FILE_SET_CAME, CAME_SET};
+	for (size_t i = 0; i < ARRAY_SIZE(both); i++)
+		if (catalog_run_by(c, both[i], BY(SQL_INT(folder), SQL_TEXT(filename), SQL_INT(came)), e) < 0)
+			return -1;
+	return 0;
+}
+
 // The name and platform of a file. name has room for LIMIT_FILE_NAME and a NUL; it is empty if the row was written
 // since.
 static int get_name(struct catalog *c, int64_t id, int64_t written, char *name, int64_t *platform, struct err *e)

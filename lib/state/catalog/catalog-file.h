@@ -56,6 +56,9 @@ struct catalog_entry {
 // without a tombstone is listed. The marks beside the file (catalog-mark.h) apply to it.
 int catalog_file_put(struct catalog *c, const struct catalog_entry *entry, struct catalog_effect *effect,
 	struct err *e) MUST_CHECK;
+// Says that a file, which was just put, came at this time (seconds since 1970) and not now.
+int catalog_file_set_came(struct catalog *c, int64_t folder, const char *filename, int64_t came,
+	struct err *e) MUST_CHECK;
 // Removes the file and writes its name to `name`; a duplicate of the name is then listed. If another process has
 // written or removed the row since `written`, nothing happens, and name is empty.
 int catalog_file_remove(struct catalog *c, int64_t id, int64_t written, char name[LIMIT_FILE_NAME + 1],

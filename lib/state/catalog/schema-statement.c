@@ -172,6 +172,7 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 	[FILE_TOUCH] = "UPDATE file SET inode = ?2, trusted = ?3, written = (SELECT change FROM store)"
 		       " WHERE id = ?1",
 	[FILE_YANK] = "UPDATE file SET yanked = ?2 WHERE id = ?1",
+	[FILE_SET_CAME] = "UPDATE file SET arrived = ?3 WHERE folder = ?1 AND filename = ?2",
 	[FILE_STATE] = "UPDATE file SET state = ?2, reason = ?3 WHERE id = ?1",
 	[FILE_REMOVE] = "DELETE FROM file WHERE id = ?1",
 	[FOLDER_FILES] = "SELECT f.filename" FILE_SCAN_LIST " FROM file f WHERE f.folder = ?1",
@@ -234,6 +235,9 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 	[CAME_HAD] = "SELECT arrived FROM came WHERE platform = ?1 AND name = ?2 || ' ' || ?3 AND sha256 = X''",
 	[CAME_HAD_PUT] = "INSERT INTO came VALUES (?1, ?2 || ' ' || ?3, X'', ?4, 0) ON CONFLICT DO UPDATE"
 			 " SET arrived = excluded.arrived, saved = 0 WHERE arrived <> excluded.arrived",
+	[CAME_SET] = "INSERT INTO came SELECT l.name, f.filename, f.sha256, ?3, 0 FROM file f"
+		     " JOIN platform l ON l.id = f.platform WHERE f.folder = ?1 AND f.filename = ?2"
+		     " ON CONFLICT DO UPDATE SET arrived = excluded.arrived, saved = 0",
 	// One row per platform; PROJECT_OLDEST covers all files, listed or not, except quarantined ones.
 	[PROJECT_PLACES] = "SELECT l.name, p.files, p.arrived FROM platform l CROSS JOIN project p ON p.platform = l.id"
 			   " WHERE p.name = ?1",

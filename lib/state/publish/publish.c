@@ -31,6 +31,9 @@ struct publish {
 	uint64_t size;
 	struct ingest *ingest;
 	struct ingest_facts facts, competitor; // of the new file, and of the file that has the name
+	const struct file_past *past; // NULL: it is a new file
+	enum strictness strictness;
+	bool kept_time;
 	bool takes_facts;
 	struct packed_facts inside; // of the new file
 	struct publish_attach attach;
@@ -111,6 +114,7 @@ struct publish *publish_begin(const struct platform *platform, struct catalog *c
 	p->filename = xstrdup(filename);
 	p->project = xstrdup(project);
 	p->hashes = multi_digest_new();
+	p->strictness = STRICT;
 	ingest_facts_init(&p->facts);
 	ingest_facts_init(&p->competitor);
 	if (begin_file(p, c, e) == 0)
@@ -240,6 +244,17 @@ void publish_take_facts(struct publish *p)
 	p->takes_facts = true;
 }
 
+void publish_with_past(struct publish *p, const struct file_past *past, enum strictness strictness)
+{
+	p->past = past;
+	p->strictness = strictness;
+}
+
+bool publish_kept_time(const struct publish *p)
+{
+	return p->kept_time;
+}
+
 void publish_audit(struct publish *p, struct wheel_gate *gate)
 {
 	p->gate = wheel_gate_refuses(gate) ? gate : NULL;
@@ -290,12 +305,39 @@ static int look_inside(struct publish *p, struct err *e)
 }
 
 // A file that is served only after a release is listed then, because its version differs at the served place.
-static int record_file(const struct publish *p, struct catalog *c, const struct ingest_facts *facts, const char *folder,
-	const struct place_version *version, struct err *e)
+static int record_file(const struct publish *p, struct catalog *c, const struct ingest_facts *facts,
+	const struct file_past *past, const char *folder, const struct place_version *version, struct err *e)
 {
 	if (store_is_split(p->platform))
 		return target_dir_check(p->platform, c, p->open, p->filename, e);
-	return catalog_update_put(p->platform, c, facts, facts == &p->facts ? &p->inside : NULL, folder, version, e);
+	return catalog_update_put(p->platform, c, facts, facts == &p->facts ? &p->inside : NULL, past, folder, version, e);
+}
+
+// Also a file that waits for its release.
+static bool is_there(const struct publish *p)
+{
+	struct place_info info;
+	struct err unseen = ERR_INIT;
+	return place_stat(p->open, p->filename, &info, &unseen) > 0;
+}
+
+static int put_yank_beside(struct publish *p, struct catalog *c, struct err *e)
+{
+	CLEANUP(mem_free) char *name = xasprintf("%s%s", p->filename, sidecar_ending[MARK_YANKED]);
+	if (!p->past || !p->past->yanked)
+		return 0;
+	if (sidecar_write(p->open, p->filename, MARK_YANKED, str_from(p->past->yanked), e) < 0 ||
+		volume_release_want(catalog_path(c), p->platform, p->folder, name, e) < 0)
+		return err_prefix(e, "%s: ", p->filename);
+	return 0;
+}
+
+static void take_yank_away(const struct publish *p)
+{
+	struct err why = ERR_INIT;
+	if (p->past && p->past->yanked && sidecar_remove(p->open, p->filename, MARK_YANKED, &why) < 0)
+		log_error("%s: its yank stays: %s", p->platform->is_private ? "a file of a private platform" : p->filename,
+			why.msg);
 }
 
 // The process that linked the file may have died before it synced it.
@@ -338,6 +380,9 @@ static int accept_published(struct publish *p, struct catalog *c, struct place_f
 	struct place_info info;
 	if (compare_published(p, file, out, e) < 0 || make_sure(p, file, folder, e) < 0)
 		return -1;
+	const struct file_past *past = is_listed || out->result == PUBLISH_EQUAL ? NULL : p->past;
+	if (past && put_yank_beside(p, c, e) < 0)
+		return -1;
 	if (place_file_info(file, &info, e) < 0)
 		return err_prefix(e, "%s: ", p->filename);
 	out->is_listed = is_listed || !store_is_split(p->platform);
@@ -345,7 +390,7 @@ static int accept_published(struct publish *p, struct catalog *c, struct place_f
 		return -1;
 	if (attach_to_published(p, c, folder, out, e) < 0)
 		return -1;
-	return record_file(p, c, out->result == PUBLISH_EQUAL ? &p->competitor : &p->facts, folder, &info.version, e);
+	return record_file(p, c, out->result == PUBLISH_EQUAL ? &p->competitor : &p->facts, past, folder, &info.version, e);
 }
 
 // Opens what has the name now, which may be a folder, a pipe or a dangling link.
@@ -381,11 +426,18 @@ static int link_file(struct publish *p, struct catalog *c, struct publish_receip
 {
 	struct place_info info;
 	struct err taken = ERR_INIT;
-	if (publish_attach_prepare(&p->attach, p->open, p->filename, false, e) < 0)
+	// A yanked file has its mark before its name, which nothing has yet.
+	bool marks = !is_there(p);
+	if (publish_attach_prepare(&p->attach, p->open, p->filename, false, e) < 0 ||
+		(marks && put_yank_beside(p, c, e) < 0))
 		return -1;
-	if (place_put_new(p->write, &taken) < 0 && taken.kind != ERR_CONFLICT) {
-		*e = taken;
-		return -1;
+	if (place_put_new(p->write, &taken) < 0) {
+		if (marks)
+			take_yank_away(p);
+		if (taken.kind != ERR_CONFLICT) {
+			*e = taken;
+			return -1;
+		}
 	}
 	place_write_free(&p->write);
 	CLEANUP(place_file_close) struct place_file *file = open_named(p, &info, e);
@@ -402,18 +454,10 @@ static int link_file(struct publish *p, struct catalog *c, struct publish_receip
 	if (volume_release_want(catalog_path(c), p->platform, p->folder, p->filename, e) < 0 ||
 		put_attachments(p, c, p->open, p->folder, e) < 0)
 		return -1;
-	int recorded = record_file(p, c, &p->facts, p->folder, &info.version, e);
+	int recorded = record_file(p, c, &p->facts, p->past, p->folder, &info.version, e);
 	if (recorded < 0 && e->kind == ERR_DENIED)
 		withdraw_name(p);
 	return recorded;
-}
-
-// It waits for its release.
-static bool is_there(const struct publish *p)
-{
-	struct place_info info;
-	struct err unseen = ERR_INIT;
-	return place_stat(p->open, p->filename, &info, &unseen) > 0;
 }
 
 static int check_new_file(struct publish *p, struct catalog *c, const struct upload_policy *upload_policy,
@@ -439,7 +483,9 @@ int publish_end(struct publish *p, struct catalog *c, const struct declared *cla
 	multi_digest_end(p->hashes, hash);
 	if (declared_check_bytes(claims, hash, e) < 0)
 		return -1;
-	if (ingest_read(p->ingest, place_write_file(p->write), p->filename, STRICT, &p->facts, e) < 0)
+	int kept = p->past ? place_write_time(p->write, p->past->modified, e) : 0;
+	p->kept_time = kept > 0;
+	if (kept < 0 || ingest_read(p->ingest, place_write_file(p->write), p->filename, p->strictness, &p->facts, e) < 0)
 		return err_prefix(e, "%s: ", p->filename);
 	if (p->facts.refusal)
 		return err_set(e, ERR_INVALID, "%s: %s", p->filename, p->facts.refusal);
@@ -449,7 +495,7 @@ int publish_end(struct publish *p, struct catalog *c, const struct declared *cla
 		return err_set(e, ERR_INVALID,
 			"%s: it is of the project %s; the field \"name\" must come before it and say so", p->filename,
 			p->facts.name.project);
-	if (!profile_admits(&p->platform->profile, &p->facts.name, e))
+	if (p->strictness == STRICT && !profile_admits(&p->platform->profile, &p->facts.name, e))
 		return err_prefix(e, "%s: ", p->filename);
 	if (declared_check_name(claims, str_from(p->filename), &p->facts.name, e) < 0 ||
 		publish_attach_check(&p->attach, p->filename, p->facts.sha256, e) < 0 || look_inside(p, e) < 0)

@@ -6,10 +6,12 @@
 // machines, may publish into one platform, even under one name.
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lib/base/err.h"
 #include "lib/base/str.h"
+#include "lib/domain/text/findings.h"
 #include "lib/domain/wheel/declared.h"
 #include "lib/format/digest.h"
 #include "lib/state/store/store.h"
@@ -17,6 +19,7 @@
 #include "lib/domain/wheel/attachment.h"
 
 struct audit_report;
+struct file_past; // lib/state/store/catalog-update.h
 struct upload_policy;
 struct catalog;
 struct wheel_gate;
@@ -54,9 +57,14 @@ void publish_attach(struct publish *p, enum attachment kind, struct str text);
 // A new wheel in which the gate finds errors, or which it cannot judge, is to be refused. Borrowed; NULL: none. To be
 // called before publish_end.
 void publish_audit(struct publish *p, struct wheel_gate *gate);
+// The file was in another store: it keeps its past, as far as this place can. LENIENT: it is taken like a file that a scan
+// finds. Borrowed until publish_end, before which this is to be called.
+void publish_with_past(struct publish *p, const struct file_past *past, enum strictness strictness);
+// After publish_end: whether a new file has the time of its past, to the second.
+bool publish_kept_time(const struct publish *p);
 // After publish_end: the report by which the wheel was refused, borrowed. NULL: it was not refused so.
 const struct audit_report *publish_refusal(const struct publish *p);
-// Examines what was written (STRICT) and puts it under its name: on the disk, then in the catalog. If the platform has
+// Examines what was written (STRICT, unless publish_with_past says otherwise) and puts it under its name: on the disk, then in the catalog. If the platform has
 // a write path, it is put there alone, and a release is requested. ERR_INVALID: the file is not what its name or the
 // client declares, or it cannot be installed here. ERR_CONFLICT: another file has the name. ERR_DENIED as above. To be
 // called once; then only publish_free. upload_policy may refuse a new file (ERR_DENIED); NULL: none.

@@ -13,9 +13,22 @@
 #include "lib/state/store/sidecar.h"
 #include "lib/state/store/target-dir.h"
 
+// The mark goes before the file, which is yanked from its first moment on.
+static int put_yank(struct catalog *c, const struct catalog_entry *f, const char *text, struct err *e)
+{
+	struct catalog_effect effect;
+	const struct catalog_mark m = {.platform = f->platform,
+		.folder = f->folder,
+		.folder_path = f->folder_path,
+		.filename = f->filename,
+		.mark = MARK_YANKED,
+		.text = text};
+	return catalog_mark_put(c, &m, &effect, e);
+}
+
 int catalog_update_put(const struct platform *p, struct catalog *c, const struct ingest_facts *facts,
-	const struct packed_facts *inside, const char *folder, const struct place_version *version,
-	struct err *e)
+	const struct packed_facts *inside, const struct file_past *past, const char *folder,
+	const struct place_version *version, struct err *e)
 {
 	struct catalog_effect effect;
 	struct catalog_entry entry = ingest_entry(facts);
@@ -27,7 +40,9 @@ int catalog_update_put(const struct platform *p, struct catalog *c, const struct
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
 	if (catalog_begin(c, &t, e) < 0 || target_dir_check_again(p, c, facts->filename, e) < 0 ||
 		catalog_folder_ensure(c, entry.platform, folder, &entry.folder, e) < 0 ||
+		(past && past->yanked && put_yank(c, &entry, past->yanked, e) < 0) ||
 		catalog_file_put(c, &entry, &effect, e) < 0 ||
+		(past && catalog_file_set_came(c, entry.folder, entry.filename, past->came, e) < 0) ||
 		(inside && packed_facts_put(inside, c, entry.sha256, e) < 0) ||
 		(facts->wheel.has_installed && catalog_content_put(c, entry.sha256, facts->wheel.installed_sha256, e) < 0))
 		return -1;
@@ -107,5 +122,5 @@ int catalog_update_look(const struct platform *p, struct catalog *c, const char 
 	ingest_facts_init(&facts);
 	if (ingest_read(in, file, name, LENIENT, &facts, e) < 0)
 		return -1;
-	return facts.refusal ? 0 : catalog_update_put(p, c, &facts, NULL, folder, &facts.version, e);
+	return facts.refusal ? 0 : catalog_update_put(p, c, &facts, NULL, NULL, folder, &facts.version, e);
 }

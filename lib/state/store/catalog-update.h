@@ -11,12 +11,19 @@
 
 struct catalog;
 
+// What is known of a file that was in another store before.
+struct file_past {
+	int64_t modified;   // nanoseconds since 1970
+	int64_t came;       // seconds since 1970: when it arrived there
+	const char *yanked; // the text of its yank; NULL: it is not yanked
+};
+
 // Puts a served file into the catalog, in one transaction. ERR_DENIED: the name was removed. A removal writes its row
 // before it deletes the file, so either this call sees that row, or the removal sees ours. inside: of a wheel; NULL: the
-// next scan takes it.
+// next scan takes it. past: it is yanked, and came then; NULL: it is new.
 int catalog_update_put(const struct platform *p, struct catalog *c, const struct ingest_facts *facts,
-	const struct packed_facts *inside, const char *folder, const struct place_version *version,
-	struct err *e) MUST_CHECK;
+	const struct packed_facts *inside, const struct file_past *past, const char *folder,
+	const struct place_version *version, struct err *e) MUST_CHECK;
 // Puts an attachment of the file into the catalog, in one transaction. NULL: it is gone.
 int catalog_update_attach(const struct platform *p, struct catalog *c, const char *folder, const char *filename,
 	enum attachment kind, const struct attachment_facts *facts, struct err *e) MUST_CHECK;

@@ -328,6 +328,13 @@ static bool is_stand_in(const struct store *s, const struct platform *p)
 	return s->is_detected && s->platform_count > 1 && strcmp(p->name, only_platform) == 0;
 }
 
+static void mark_stand_ins(struct store *s)
+{
+	for (size_t i = 0; i < s->platform_count; i++)
+		if (is_stand_in(s, &s->platform[i]))
+			s->platform[i].scanned = CATALOG_SCANNED;
+}
+
 int store_register(struct store *s, struct catalog *c, struct err *e)
 {
 	if (s->path && catalog_claim(c, s->path, e) < 0)
@@ -336,9 +343,7 @@ int store_register(struct store *s, struct catalog *c, struct err *e)
 		if (catalog_platform_add(c, s->platform[i].name, &s->platform[i].id, e) < 0 ||
 			catalog_platform_scanned(c, s->platform[i].id, &s->platform[i].scanned, e) < 0)
 			return -1;
-	for (size_t i = 0; i < s->platform_count; i++)
-		if (is_stand_in(s, &s->platform[i]))
-			s->platform[i].scanned = CATALOG_SCANNED;
+	mark_stand_ins(s);
 	return 0;
 }
 
@@ -349,7 +354,8 @@ int store_find(struct store *s, struct catalog *c, struct err *e)
 	for (size_t i = 0; i < s->platform_count; i++) {
 		struct err missing = ERR_INIT;
 		struct platform *p = &s->platform[i];
-		if (catalog_platform_find(c, p->name, &p->id, &missing) == 0)
+		if (catalog_platform_find(c, p->name, &p->id, &missing) == 0 &&
+			catalog_platform_scanned(c, p->id, &p->scanned, &missing) == 0)
 			continue;
 		if (missing.kind != ERR_NOT_FOUND) {
 			*e = missing;
@@ -357,6 +363,7 @@ int store_find(struct store *s, struct catalog *c, struct err *e)
 		}
 		p->id = 0;
 	}
+	mark_stand_ins(s);
 	return 0;
 }
 

@@ -37,7 +37,7 @@ struct platform {
 	bool is_away;                            // its folder did not answer: reading it may block for long
 	char *away_why;                          // what is said of its bucket then; NULL: a folder just does not answer
 	atomic_bool *is_retired;                 // read with retired_is(); owned; NULL: it is not
-	enum catalog_scanned scanned;            // as of store_register()
+	enum catalog_scanned scanned;            // as of store_register() or store_find()
 	int64_t id;                              // in the catalog; 0 until store_register()
 };
 

@@ -563,6 +563,11 @@ static int memory_write_sync(struct place_write *base, struct err *e)
 	return begin_operation(place_of_write(w), "write_sync", w->name, &loses, e);
 }
 
+static int memory_write_time(struct place_write *w UNUSED, int64_t time_ns UNUSED, struct err *e UNUSED)
+{
+	return 0;
+}
+
 static struct place_file *memory_write_file(struct place_write *w)
 {
 	return &((struct memory_write *)w)->file.base;
@@ -674,6 +679,7 @@ static const struct place_ops memory_ops = {
 	.write_begin = memory_write_begin,
 	.write_add = memory_write_add,
 	.write_sync = memory_write_sync,
+	.write_time = memory_write_time,
 	.write_file = memory_write_file,
 	.put_new = memory_put_new,
 	.replace = memory_replace,

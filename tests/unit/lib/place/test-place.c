@@ -183,6 +183,21 @@ static const char *unfinished(void)
 
 // --- the suite ---
 
+// Or the place says that it does not keep it.
+static void a_file_has_the_time_that_is_given(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	struct place_info info;
+	const int64_t second = 1000000000, when = 1234567890 * second + 987654321;
+	CLEANUP(place_folder_close) struct place_folder *f = open_folder("");
+	CLEANUP(place_write_free) struct place_write *w = begin(f, "one", "hello");
+	int kept = place_write_time(w, when, &e);
+	assert_int_equal(kept, top != NULL); // on a disk
+	assert_int_equal(place_put_new(w, &e), 0);
+	assert_int_equal(place_stat(f, "one", &info, &e), 1);
+	assert_int_equal(info.version.time_ns / second == when / second, kept);
+}
+
 static void a_file_appears_whole_under_a_free_name(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
@@ -725,6 +740,7 @@ static void a_name_that_was_not_synced_may_go(void **state UNUSED)
 		SUITE_OF_ALL(make)
 #define SUITE_OF_ALL(make)                                                                                              \
 	cmocka_unit_test_setup_teardown(a_file_appears_whole_under_a_free_name, make, remove_place),                   \
+		cmocka_unit_test_setup_teardown(a_file_has_the_time_that_is_given, make, remove_place),                \
 		cmocka_unit_test_setup_teardown(of_names_with_a_dot_only_a_status_is_listed, make, remove_place),     \
 		cmocka_unit_test_setup_teardown(what_is_not_finished_goes, make, remove_place),                        \
 		cmocka_unit_test_setup_teardown(marks_are_seen_but_not_listed, make, remove_place),                    \
