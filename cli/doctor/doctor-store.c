@@ -27,6 +27,7 @@
 #include "lib/state/catalog/catalog-view.h"
 #include "lib/state/config/state-files.h"
 #include "lib/state/store/freeze.h"
+#include "lib/state/store/project-status.h"
 #include "lib/state/store/store.h"
 #include "lib/state/upstream/upstream.h"
 #include "lib/place/place-s3.h"
@@ -435,6 +436,25 @@ static void look_at_times(struct doctor_report *r, struct catalog *c)
 		report_future(r, "evidence", "record", last / second);
 }
 
+struct status_look {
+	struct doctor_report *report;
+	struct catalog *catalog;
+	const char *platform;
+};
+
+static void report_damaged_status(void *ctx, const char *words)
+{
+	const struct status_look *l = ctx;
+	doctor_wrong(l->report, "status", "wheelcache status writes it anew; or remove the file", "platform %s: %s", l->platform, words);
+}
+
+static int look_at_statuses(void *ctx, const struct catalog_platform *p, struct err *e)
+{
+	struct status_look *l = ctx;
+	l->platform = p->name;
+	return project_status_damages(l->catalog, p->id, report_damaged_status, l, e);
+}
+
 static int count_differing(void *ctx, const char *filename UNUSED, uint64_t platforms UNUSED, uint64_t contents,
 	struct err *e UNUSED)
 {
@@ -453,7 +473,11 @@ static void look_at_catalog(struct doctor_report *r, const struct config *c, con
 			look_at_silence(r, &c->views[i], catalog);
 		// Names that several platforms have with other bytes, where /simple/ shows several platforms.
 		struct err ignored = ERR_INIT;
+		struct status_look statuses = {.report = r, .catalog = catalog};
 		size_t names = 0;
+		if (catalog_platforms(catalog, look_at_statuses, &statuses, &ignored) < 0)
+			doctor_wrong(r, "status", "wheelcache index writes the catalog anew", "%s", ignored.msg);
+		ignored = (struct err)ERR_INIT;
 		if (config_merges_platforms(c) && catalog_shared(catalog, count_differing, &names, &ignored) >= 0 &&
 			names)
 			doctor_warn(r, "names",

@@ -69,7 +69,7 @@ static void add_loss(void *ctx, const struct member_loss *l)
 		l->since));
 }
 
-static void put_platform_monitor(struct server_context *s, const struct platform *p, struct jsondoc *doc)
+static void put_platform_monitor(struct server_context *s, const struct platform *p, bool sees_all, struct jsondoc *doc)
 {
 	struct platform_monitor_state state;
 	if (!s->platform_monitor || !platform_monitor_get(s->platform_monitor, p->name, &state))
@@ -78,17 +78,20 @@ static void put_platform_monitor(struct server_context *s, const struct platform
 	if (state.is_frozen)
 		jsondoc_put_str(doc, "frozen-reason", state.reason);
 	jsondoc_put_bool(doc, "retired", retired_is(p));
+	if (state.statuses_damaged)
+		jsondoc_set(doc, "damaged-statuses:d status-error:s", state.statuses_damaged,
+			sees_all ? state.status_error : "the .status of a project cannot be read");
 	if (!p->quota_bytes && !p->quota_files)
 		return;
 	jsondoc_set(doc, "quota-percent:d quota-warning:b", state.quota_percent, state.quota_percent >= QUOTA_WARNING);
 }
 
-static struct jsondoc *platform_doc(struct server_context *s, const struct site *site, size_t i)
+static struct jsondoc *platform_doc(struct server_context *s, const struct site *site, size_t i, bool sees_all)
 {
 	struct catalog_totals t = server_context_platform_totals(s, i);
 	struct jsondoc *doc = jsondoc_new("name:s indexed:b projects:d files:d bytes:d", site->store.platform[i].name,
 		site->store.platform[i].scanned == CATALOG_SCANNED, t.projects, t.files, t.bytes);
-	put_platform_monitor(s, &site->store.platform[i], doc);
+	put_platform_monitor(s, &site->store.platform[i], sees_all, doc);
 	struct release_scheduler_state state;
 	if (s->release_scheduler && release_scheduler_get(s->release_scheduler, &site->store.platform[i], &state)) {
 		struct jsondoc *release = jsondoc_new("running:b failed:b failures:d pending-since:d succeeded:d",
@@ -128,6 +131,12 @@ static bool is_unreleased(struct server_context *s, const struct platform *p)
 	return s->release_scheduler && release_scheduler_get(s->release_scheduler, p, &state) && state.failures;
 }
 
+static bool has_damaged_status(struct server_context *s, const struct platform *p)
+{
+	struct platform_monitor_state state;
+	return s->platform_monitor && platform_monitor_get(s->platform_monitor, p->name, &state) && state.statuses_damaged;
+}
+
 static bool is_view_degraded(struct server_context *s, const struct site *site, const struct view *v)
 {
 	if (site_generation(site, v) == GENERATION_UNKNOWN)
@@ -135,13 +144,13 @@ static bool is_view_degraded(struct server_context *s, const struct site *site, 
 	return v->membership && v->name && view_monitor_losses(s->view_monitor, v->name, 0, NULL, NULL) > 0;
 }
 
-// A platform that was not scanned, or whose volume is not released; a view with a membership of which nothing is known, or
+// A platform that was not scanned, whose volume is not released, or with a status that cannot be read; a view with a membership of which nothing is known, or
 // whose clients miss released files.
 static bool is_degraded(struct server_context *s, const struct request *r, const struct site *site)
 {
 	for (size_t i = 0; i < site->store.platform_count; i++) {
 		const struct platform *p = &site->store.platform[i];
-		if ((p->scanned != CATALOG_SCANNED || is_unreleased(s, p)) && auth_sees(s, r, p))
+		if ((p->scanned != CATALOG_SCANNED || is_unreleased(s, p) || has_damaged_status(s, p)) && auth_sees(s, r, p))
 			return true;
 	}
 	for (size_t i = 0; i < site->view_count; i++)
@@ -235,7 +244,7 @@ struct reply *status_health_inline(struct server_context *s, const struct route_
 	jsondoc_put_int(doc, "page-cache", (int64_t)pagecache_bytes(s->pagecache));
 	for (size_t i = 0; i < site->store.platform_count; i++)
 		if (auth_sees(s, match->request, &site->store.platform[i]))
-			jsondoc_add(platforms, platform_doc(s, site, i));
+			jsondoc_add(platforms, platform_doc(s, site, i, sees));
 	jsondoc_set(doc, "platforms:j views:j upstreams:j block-lists:j rule-lists:j", platforms,
 		views_doc(s, site, match->request), upstreams_doc(s, site, match->request), advisories_json(lists, sees),
 		rules);

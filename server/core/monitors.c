@@ -13,6 +13,7 @@
 #include "lib/os/timer-thread.h"
 #include "lib/state/access/audit.h"
 #include "lib/state/store/freeze.h"
+#include "lib/state/store/project-status.h"
 #include "lib/state/store/quota.h"
 #include "lib/state/store/volume-release.h"
 #include "lib/state/store/retired.h"
@@ -26,6 +27,7 @@ enum {
 struct platform_entry {
 	char *name;
 	struct platform_monitor_state state;
+	uint32_t seen; // the change count when statuses were looked at
 };
 
 struct platform_monitor {
@@ -71,6 +73,31 @@ static void update_quota(struct platform_monitor *m, const struct platform *p, s
 	catalog_pool_give(m->context->catalog_pool, &lease);
 }
 
+static void note_damage(void *ctx, const char *words)
+{
+	struct platform_monitor_state *state = ctx;
+	if (!state->statuses_damaged++)
+		snprintf(state->status_error, sizeof(state->status_error), "%s", words);
+}
+
+// Statuses are in the catalog, which says when they may be others.
+static void update_statuses(struct platform_monitor *m, const struct platform *p, uint32_t count,
+	struct platform_monitor_state *state)
+{
+	struct catalog_lease lease;
+	struct err e = ERR_INIT;
+	const struct platform_entry *entry = find_platform_entry(m, p->name);
+	if ((entry && m->context->changes && entry->seen == count) || !p->id ||
+		catalog_pool_take(m->context->catalog_pool, &lease, &e) < 0)
+		return;
+	struct platform_monitor_state found = {0};
+	if (project_status_damages(lease.catalog, p->id, note_damage, &found, &e) == 0) {
+		state->statuses_damaged = found.statuses_damaged;
+		memcpy(state->status_error, found.status_error, sizeof(found.status_error));
+	}
+	catalog_pool_give(m->context->catalog_pool, &lease);
+}
+
 static void update_platform(struct platform_monitor *m, const struct platform *p, bool counts)
 {
 	struct platform_monitor_state before = {0};
@@ -91,8 +118,11 @@ static void update_platform(struct platform_monitor *m, const struct platform *p
 		memcpy(now.reason, words.ptr, words.len);
 		now.reason[words.len] = '\0';
 	}
-	if (counts)
+	uint32_t count = changes_read(m->context->changes);
+	if (counts) {
 		update_quota(m, p, &now);
+		update_statuses(m, p, count, &now);
+	}
 	bool was_near = before.quota_percent >= QUOTA_WARNING, is_near = now.quota_percent >= QUOTA_WARNING;
 	if (now.is_frozen && (!before.is_frozen || strcmp(before.reason, now.reason) != 0))
 		log_info("platform %s is frozen: %s", p->name, now.reason);
@@ -100,6 +130,8 @@ static void update_platform(struct platform_monitor *m, const struct platform *p
 		log_info("platform %s is thawed", p->name);
 	if (is_near && !was_near)
 		log_warn("platform %s: %u %% of its quota is used", p->name, now.quota_percent);
+	if (now.statuses_damaged && strcmp(before.status_error, now.status_error) != 0)
+		log_error("platform %s: %s", p->name, now.status_error);
 	if (was_near && !is_near)
 		log_info("platform %s: only %u %% of its quota is used again", p->name, now.quota_percent);
 	pthread_mutex_lock(&m->lock);
@@ -110,6 +142,7 @@ static void update_platform(struct platform_monitor *m, const struct platform *p
 		entry->name = xstrdup(p->name);
 	}
 	entry->state = now;
+	entry->seen = counts ? count : entry->seen;
 	pthread_mutex_unlock(&m->lock);
 	// Pages leave out a retired platform, and no change of the catalog says that they are old.
 	if (retired_note(p, now.is_frozen && freeze_is_retirement(str_from(now.reason))))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watches the platforms in a thread: whether they are frozen, and how much of their quotas is used. Logs changes, and
+// Watches the platforms in a thread: whether they are frozen, how much of their quotas is used, and which statuses of
+// projects cannot be read. Logs changes, and
 // shows the state to /-/health. While a volume hangs, the last state stays. One thread calls start and stop.
 #pragma once
 
@@ -15,6 +16,8 @@ struct platform_monitor_state {
 	bool is_frozen;
 	char reason[PLATFORM_MONITOR_REASON]; // text of the mark, perhaps cut at its end
 	unsigned quota_percent;               // quota_percent()
+	unsigned statuses_damaged;            // project_status_damages()
+	char status_error[ERR_MSG_SIZE];      // of the first of these
 };
 
 // s is borrowed until the stop.

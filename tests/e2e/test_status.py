@@ -183,8 +183,24 @@ def test_status_that_cannot_be_read_withdraws_the_project_and_is_named(serve, st
     assert "ubuntu-22.04-x86_64/m/mine/.status: " in done.stdout + done.stderr
     assert page(server)["project-status"] == {"status": "quarantined", "reason": "its .status cannot be read"}
     assert state(server, "/debian-12-x86_64") == ("active", 1)
+
+    def doctor():
+        done = serving.run("doctor", "--json", *options(server), store)
+        return [one["found"] for one in json.loads(done.stdout)["rows"] if one["what"] == "status" and one["level"] == "wrong"]
+
+    def health():
+        found = json.loads(server.get("/-/health").body)
+        return found["status"], {one["name"]: one["status-error"] for one in found["platforms"] if one.get("damaged-statuses") == 1}
+
+    (row,) = doctor()
+    assert row.startswith("platform ubuntu-22.04-x86_64: m/mine/.status: ") and row.endswith(
+        "mine is in quarantine there until it can be read")
+    serving.wait_for(lambda: health()[0] == "degraded", SOON, "the health")
+    assert health()[1] == {"ubuntu-22.04-x86_64": row.removeprefix("platform ubuntu-22.04-x86_64: ")}
+    assert row in server.errors()
     status(server, store, "mine", "archived", "--reason", "mended")
-    assert state(server) == ("archived", 2)
+    assert state(server) == ("archived", 2) and doctor() == []
+    serving.wait_for(lambda: health() == ("ok", {}), SOON, "the end")
 
 
 def test_file_by_hand_is_followed_and_one_of_no_project_means_nothing(serve, store):

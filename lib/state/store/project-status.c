@@ -7,6 +7,7 @@
 #include "lib/domain/text/mark.h"
 #include "lib/format/jsonmap.h"
 #include "lib/state/catalog/catalog-mark.h"
+#include "lib/state/store/sidecar.h"
 
 static const char unreadable[] = "its .status cannot be read";
 
@@ -87,6 +88,31 @@ int project_status_find(struct catalog *c, const char *project, const struct pla
 	struct status_search s = {platform, count, out};
 	*out = (struct project_status){.reason = ""};
 	return catalog_statuses(c, project, look_at_status, &s, e);
+}
+
+struct damage_search {
+	project_status_damage_fn *fn;
+	void *ctx;
+};
+
+static int tell_damage(void *ctx, const struct catalog_marked *m, struct err *e UNUSED)
+{
+	struct damage_search *s = ctx;
+	struct err why = ERR_INIT;
+	CLEANUP(project_status_release) struct project_status status = {0};
+	if (project_status_read(str_from(m->text ? m->text : ""), &status, &why) == 0)
+		return 0;
+	CLEANUP(mem_free)
+	char *words = xasprintf("%s%s%s: %s: %s is in quarantine there until it can be read", m->folder_path,
+		*m->folder_path ? "/" : "", sidecar_ending[MARK_STATUS], why.msg, m->filename);
+	s->fn(s->ctx, words);
+	return 0;
+}
+
+int project_status_damages(struct catalog *c, int64_t platform, project_status_damage_fn *fn, void *ctx, struct err *e)
+{
+	struct damage_search s = {fn, ctx};
+	return catalog_marks(c, platform, MARK_STATUS, tell_damage, &s, e);
 }
 
 struct jsondoc *project_status_json(const struct project_status *s, bool sees_names)

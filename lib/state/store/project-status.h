@@ -29,6 +29,9 @@ int project_status_read(struct str text, struct project_status *out, struct err 
 // archived, then deprecated. A reader learns of no other platform. The caller releases *out, also after an error of the catalog.
 int project_status_find(struct catalog *c, const char *project, const struct platform *const *platform, size_t count,
 	struct project_status *out, struct err *e) MUST_CHECK;
+// Calls fn for each status of a platform (its id in the catalog) that cannot be read, by name: with where it is and why.
+typedef void project_status_damage_fn(void *ctx, const char *words);
+int project_status_damages(struct catalog *c, int64_t platform, project_status_damage_fn *fn, void *ctx, struct err *e) MUST_CHECK;
 // {"status", "reason", "when"?, "by"? (if the reader may see names)}; NULL: it is active. The caller frees it.
 struct jsondoc *project_status_json(const struct project_status *s, bool sees_names);
 // Whether the project takes new files (PEP 792).

@@ -174,3 +174,9 @@ int catalog_statuses(struct catalog *c UNUSED, const char *project UNUSED, catal
 {
 	return 0;
 }
+
+int catalog_marks(struct catalog *c UNUSED, int64_t platform UNUSED, enum mark mark UNUSED, catalog_marked_fn *fn UNUSED,
+	void *ctx UNUSED, struct err *e UNUSED)
+{
+	return 0;
+}
