@@ -122,13 +122,8 @@ static void put_exposed_text(struct exposed_command *x, const struct exposure *f
 static int open_lists(struct exposed_command *x, struct err *e)
 {
 	struct session *s = &x->s;
-	if (advisories_open(&s->config, s->catalog_path, &x->lists, e) < 0)
+	if (advisories_open_renewed(&s->config, s->catalog_path, &x->lists, e) < 0)
 		return -1;
-	struct advisories *newer = advisories_renew(x->lists);
-	if (newer) {
-		advisories_unref(x->lists);
-		x->lists = newer;
-	}
 	return exposure_has_lists(&s->config, x->lists)
 		       ? 0
 		       : err_set(e, ERR_USAGE, "neither [upstream] block nor deny is set, nor [server] deny: nothing says which files are bad");

@@ -326,6 +326,18 @@ struct advisories *advisories_renew(const struct advisories *a)
 	return copy;
 }
 
+int advisories_open_renewed(const struct config *c, const char *catalog_path, struct advisories **out, struct err *e)
+{
+	if (advisories_open(c, catalog_path, out, e) < 0)
+		return -1;
+	struct advisories *newer = advisories_renew(*out);
+	if (newer) {
+		advisories_unref(*out);
+		*out = newer;
+	}
+	return 0;
+}
+
 // --- what is hidden ---
 
 static const struct block_rule *rule_of(const struct advisories *a, const char *upstream)

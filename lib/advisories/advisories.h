@@ -19,6 +19,10 @@ int advisories_open(const struct config *c, const char *catalog_path, struct adv
 // source that cannot be read; else NULL. It may take seconds. One process at a time for a state, or they read the same
 // twice.
 struct advisories *advisories_renew(const struct advisories *a);
+// Opens them, and reads again what has changed: for a command that must not decide by an old list, whether or not a server
+// follows it. A source that cannot be read keeps its list, which is logged.
+int advisories_open_renewed(const struct config *c, const char *catalog_path, struct advisories **out,
+	struct err *e) MUST_CHECK;
 // What a start of the server would find, without writing anything: for each source its list in the state, if it has one
 // (else *s has no state), and why it cannot be read, if it has changed since. Calls fn for each.
 struct advisories_source;

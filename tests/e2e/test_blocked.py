@@ -9,8 +9,10 @@ import pytest
 import clients
 import merging
 import pages
+import pruning
 import serving
 import storelib
+import tinyupstream
 from test_cooling import SOON, reload, ways
 from test_merged_root import listed, names_of, project_list
 
@@ -238,3 +240,21 @@ def test_rules_of_an_upstream_stay_that_a_reload_would_remove(serve, lists, tmp_
             serving.wait_for(lambda: server.errors().count("the configuration is reloaded") > before, SOON, "the reload")
             assert merging.names(server, "six") == [] and "MAL-2026-1" in refusal("six", evil)
             assert merging.names(server, "seven") == [] and "never" in refusal("seven", other)
+
+
+def test_plan_is_stale_where_a_new_record_decides(tmp_path, lists):
+    """No server follows the list: plan and apply read it again. A record about another version changes nothing."""
+    lists.put("MAL-2026-1", "other", MALWARE)
+    with tinyupstream.running() as upstream:
+        site = pruning.Pruned(tmp_path, upstream)
+        with site.config.open("a") as config:
+            config.write(f"[upstream]\nblock = {lists.folder}\n")
+        assert sum(one["removes"] for one in site.plan()["files"]) == 4
+        lists.put("MAL-2026-2", "six", {"versions": ["1.0"]})
+        refused = site.apply(code=1)
+        assert "1 files would not be removed today" in refused.stderr and "kept six-1.0-py3-none-any.whl" in refused.stdout
+        assert site.unlisted() == []
+        assert sum(one["removes"] for one in site.plan()["files"]) == 3
+        lists.put("MAL-2026-3", "six", {"versions": ["7.0"]})
+        site.apply()
+        assert len(site.unlisted()) == 3

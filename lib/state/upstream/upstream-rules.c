@@ -210,11 +210,11 @@ int upstream_rules_configure(struct upstreams *u, const struct config *c, struct
 	return rules ? 0 : -1;
 }
 
-// Of a command: the last good ones.
+// Of a command, which must not decide by an old list where no server follows it.
 static int open_lists(struct upstreams *u, const char *catalog, struct err *e)
 {
 	const struct config where = {.state = u->state, .upstreams = u->config.upstreams};
-	return advisories_open(&where, catalog, &u->lists, e);
+	return advisories_open_renewed(&where, catalog, &u->lists, e);
 }
 
 static int open_rules(struct upstreams *u, struct catalog *c, struct err *e)

@@ -146,7 +146,7 @@ int upstream_rules_open(struct upstreams *u, struct catalog *c, struct err *e) M
 // unknown. *denied: what the line says, in the arena; NULL: no line has it. Any thread.
 bool upstreams_hide_version(struct upstreams *u, const char *upstream, uint32_t seen, const char *project,
 	const struct version *version, struct arena *a, const char **denied);
-// Takes these block lists, of which a server has one copy, in place of those of the state. Any thread.
+// Takes these block lists, of which a server has one copy; a command reads its own. Any thread.
 void upstreams_use_lists(struct upstreams *u, struct advisories *lists);
 // Has the pages of the projects that these pin stay, and never be too old. Borrowed; before other threads use u.
 void upstreams_use_pins(struct upstreams *u, struct mirror_pins *pins);
