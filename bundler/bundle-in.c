@@ -188,7 +188,7 @@ static int read_member(struct bundle_in *in, const struct bundle_visit *visit, c
 
 static int read_row(struct bundle_in *in, const struct bundle_visit *visit, const struct bundle_row *r, struct err *e)
 {
-	in->bytes += r->kind == BUNDLE_FILE && !r->is_omitted ? r->size : 0;
+	in->bytes += bundle_row_is_file(r) && !r->is_omitted ? r->size : 0;
 	if (visit->row && visit->row(visit->ctx, r, e) < 0)
 		return -1;
 	if (!r->is_omitted && read_member(in, visit, r, NULL, e) < 0)

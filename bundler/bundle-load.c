@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bundler/bundle-mirrors.h"
 #include "lib/audit/wheel-gate.h"
 #include "lib/base/limits.h"
 #include "lib/os/clock.h"
@@ -38,6 +39,7 @@ struct loading {
 	bool stores;  // else it only looks
 	int64_t made; // when the bundle was
 	struct bundle_views views;
+	struct bundle_mirrors mirrors;
 	struct bundle_need *need; // of each platform of the store, in its order
 	uint64_t missing;         // files that the bundle omits and that are not here
 	struct buf missing_names; // of the first
@@ -56,6 +58,7 @@ static void loading_begin(struct loading *l, const struct bundle_loading *asked,
 {
 	*l = (struct loading){.asked = asked, .catalog = asked->catalog, .out = out, .stores = stores};
 	l->views = (struct bundle_views){.config = &asked->site->config, .renames = &asked->renames};
+	bundle_mirrors_init(&l->mirrors, &asked->site->config, asked->catalog, asked->by);
 	l->need = xcalloc(asked->site->store.platform_count + 1, sizeof(*l->need));
 	buf_init(&l->missing_names, ERR_MSG_SIZE / 2);
 	for (size_t i = 0; i < BUNDLE_PART_COUNT; i++)
@@ -65,6 +68,7 @@ static void loading_begin(struct loading *l, const struct bundle_loading *asked,
 static void loading_release(struct loading *l)
 {
 	bundle_views_release(&l->views);
+	bundle_mirrors_release(&l->mirrors);
 	publish_free(l->publish);
 	buf_release(&l->missing_names);
 	for (size_t i = 0; i < BUNDLE_PART_COUNT; i++)
@@ -120,8 +124,9 @@ static int find_platform_of_row(struct loading *l, const struct bundle_row *r, s
 
 static void note_missing(struct loading *l, const struct bundle_row *r)
 {
+	const char *where = r->kind == BUNDLE_FILE ? l->platform->name : r->in;
 	if (l->missing++ < MISSING_NAMED)
-		buf_printf(&l->missing_names, "%s%s/%s", l->missing > 1 ? ", " : "", l->platform->name, r->name);
+		buf_printf(&l->missing_names, "%s%s/%s", l->missing > 1 ? ", " : "", where, r->name);
 }
 
 // What would become of the file.
@@ -383,6 +388,29 @@ static int end_file_row(struct loading *l, const struct bundle_row *r, struct er
 	return 0;
 }
 
+// --- files of upstreams ---
+
+static int begin_upstream_row(struct loading *l, const struct bundle_row *r, struct err *e)
+{
+	int here = bundle_mirrors_look(&l->mirrors, r, e);
+	if (here < 0)
+		return -1;
+	l->outcome = here ? BUNDLE_SAME : BUNDLE_STORED;
+	if (!here && r->is_omitted)
+		note_missing(l, r);
+	return here || r->is_omitted || !l->stores ? 0 : bundle_mirrors_begin(&l->mirrors, r, e);
+}
+
+static int end_upstream_row(struct loading *l, const struct bundle_row *r, struct err *e)
+{
+	tell_load_progress(l, 1, 0);
+	if (l->mirrors.writer && bundle_mirrors_end(&l->mirrors, r, e) < 0)
+		return -1;
+	note_outcome(l, l->outcome, r->name, NULL);
+	l->out->bytes += l->outcome == BUNDLE_STORED && !r->is_omitted ? r->size : 0;
+	return 0;
+}
+
 // --- the statuses of projects ---
 
 struct status_here {
@@ -456,7 +484,9 @@ static int on_bundle_row(void *ctx, const struct bundle_row *r, struct err *e)
 	struct loading *l = ctx;
 	for (size_t i = 0; i < BUNDLE_PART_COUNT; i++)
 		buf_clear(&l->piece[i]);
-	return r->kind == BUNDLE_FILE ? begin_file_row(l, r, e) : 0;
+	return r->kind == BUNDLE_FILE       ? begin_file_row(l, r, e)
+	       : r->kind == BUNDLE_UPSTREAM ? begin_upstream_row(l, r, e)
+					    : 0;
 }
 
 static int on_row_bytes(void *ctx, const struct bundle_row *r, const struct bundle_piece *piece, struct str bytes,
@@ -464,11 +494,13 @@ static int on_row_bytes(void *ctx, const struct bundle_row *r, const struct bund
 {
 	struct err why = ERR_INIT;
 	struct loading *l = ctx;
-	if (piece || r->kind != BUNDLE_FILE) {
+	if (piece || !bundle_row_is_file(r)) {
 		buf_str(&l->piece[piece ? piece->part : 0], bytes);
 		return 0;
 	}
 	tell_load_progress(l, 0, bytes.len);
+	if (r->kind == BUNDLE_UPSTREAM)
+		return l->mirrors.writer ? bundle_mirrors_add(&l->mirrors, bytes, e) : 0;
 	if (!l->publish || publish_write(l->publish, bytes, &why) == 0)
 		return 0;
 	return refuse_file(l, r, &why, e);
@@ -486,6 +518,11 @@ static int on_row_end(void *ctx, const struct bundle_row *r, struct err *e)
 		return bundle_views_evidence(&l->views, r, buf_view(&l->piece[0]), l->stores, e);
 	case BUNDLE_GENERATION:
 		return bundle_views_generation(&l->views, r, buf_view(&l->piece[0]), l->stores, e);
+	case BUNDLE_UPSTREAM:
+		return end_upstream_row(l, r, e);
+	case BUNDLE_MIRROR:
+	case BUNDLE_PAGE:
+		return bundle_mirrors_take(&l->mirrors, r, buf_view(&l->piece[0]), l->stores, e);
 	case BUNDLE_KIND_COUNT:
 		break;
 	}
@@ -540,7 +577,7 @@ int bundle_load_check(struct bundle_in *in, const struct bundle_loading *asked, 
 		return err_set(e, ERR_CONFLICT,
 			"%" PRIu64 " files that an earlier bundle has are not here: %s%s; load that one first",
 			l.missing, l.missing_names.data, l.missing > MISSING_NAMED ? ", …" : "");
-	return check_all_needs(&l, e);
+	return check_all_needs(&l, e) < 0 ? -1 : bundle_mirrors_check(&l.mirrors, e);
 }
 
 int bundle_load_run(struct bundle_in *in, const struct bundle_loading *asked, struct bundle_loaded *out, struct err *e)

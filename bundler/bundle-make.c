@@ -5,10 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "builder/missing/locked-files.h"
 #include "bundler/bundle-in.h"
+#include "bundler/bundle-mirrors.h"
 #include "bundler/bundle-out.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
+#include "lib/domain/text/filename.h"
+#include "lib/os/byte-source.h"
 #include "lib/os/clock.h"
 #include "lib/place/record.h"
 #include "lib/state/access/audit-recent.h"
@@ -35,6 +39,12 @@ struct bundle_collection {
 	const struct view *view; // that is collected
 	const char *project;
 	char *views; // the folder of memberships; NULL: there is none
+	struct bundle_mirrors mirrors;
+	const struct platform *platform; // of the locked file that is looked for
+	const char *filename;
+	struct locked_files locked;
+	uint64_t lacking; // files of locks that are nowhere
+	const char *first_lacking;
 	struct bundle_source *source;
 	size_t count, room;
 	struct arena text;
@@ -45,6 +55,8 @@ struct bundle_collection {
 static void collection_release(struct bundle_collection *m)
 {
 	bundle_out_free(m->out);
+	bundle_mirrors_release(&m->mirrors);
+	locked_files_release(&m->locked);
 	arena_release(&m->text);
 	free(m->source);
 	free(m->views);
@@ -265,6 +277,14 @@ static int add_view(struct bundle_collection *m, const char *name, struct err *e
 	return v->membership ? add_generations(m, v->membership, each.generation, e) : 0;
 }
 
+// --- mirrors ---
+
+static int add_mirror_row(void *ctx, const struct bundle_row *r, struct err *e UNUSED)
+{
+	add_source(ctx, r->kind)->row = *r;
+	return 0;
+}
+
 static int compare_sources(const void *a, const void *b)
 {
 	return bundle_row_compare(&((const struct bundle_source *)a)->row, &((const struct bundle_source *)b)->row);
@@ -286,6 +306,74 @@ static struct bundle_source *find_collected(const struct bundle_collection *m, c
 {
 	const struct bundle_source key = {.row = *row};
 	return m->count ? bsearch(&key, m->source, m->count, sizeof(*m->source), compare_sources) : NULL;
+}
+
+// --- locks ---
+
+static int add_locked_file(void *ctx, const struct catalog_file *f, struct err *e)
+{
+	struct bundle_collection *m = ctx;
+	return strcmp(f->filename, m->filename) == 0 ? add_file_source(m, m->platform, f, e) : 0;
+}
+
+// Whether a mirror in the bundle has the file. The rows of mirrors were added first, and are sorted.
+static bool mirror_has(const struct bundle_collection *m, const struct locked_row *row, size_t mirrored)
+{
+	uint8_t sha256[SHA256_SIZE];
+	bool is_hashed = row->sha256 && hex_decode(str_from(row->sha256), sha256, SHA256_SIZE);
+	for (size_t i = 0; i < mirrored && row->filename; i++) {
+		const struct bundle_row *r = &m->source[i].row;
+		if (r->kind == BUNDLE_UPSTREAM && strcmp(r->name, row->filename) == 0 &&
+			strcmp(r->project, row->project) == 0 && (!is_hashed || digest_equal(r->sha256, sha256)))
+			return true;
+	}
+	return false;
+}
+
+static int add_locked_row(struct bundle_collection *m, const struct locked_row *row, size_t mirrored, struct err *e)
+{
+	bool is_wheel = row->filename && filename_kind(str_from(row->filename)) == FILENAME_WHEEL;
+	if (row->status != LOCKED_HERE || !row->filename) {
+		if (row->is_wanted && !mirror_has(m, row, mirrored) && !m->lacking++)
+			m->first_lacking = arena_printf(&m->text, "%s (%s)",
+				row->filename ? row->filename : row->project, locked_status_name[row->status]);
+		return 0;
+	}
+	if (!is_wheel && !row->is_wanted)
+		return 0;
+	m->platform = store_platform_named(&m->asked->site->store, str_from(row->platform));
+	m->filename = row->filename;
+	m->project = arena_strdup(&m->text, row->project);
+	if (m->platform->is_private && !m->asked->takes_private)
+		return err_set(e, ERR_USAGE, "%s is private; --private puts its files into the bundle", row->platform);
+	return catalog_project_files(m->catalog, m->platform->id, row->project, add_locked_file, m, e);
+}
+
+// By what the catalog knows of upstreams: nothing is asked. Outside of the snapshot, for it has its own.
+static int find_locked(struct bundle_collection *m, struct err *e)
+{
+	const struct bundle_making *asked = m->asked;
+	const struct marker_choice all = {.all_extras = true, .all_groups = true};
+	const struct missing_options options = {.is_offline = true};
+	if (!asked->locks)
+		return 0;
+	return locked_files_find(&asked->site->config, &asked->site->store, m->catalog, asked->lock, asked->locks, &all,
+		&options, &m->locked, e);
+}
+
+static int add_locks(struct bundle_collection *m, struct err *e)
+{
+	const size_t mirrored = m->count;
+	for (size_t i = 0; i < m->locked.rows; i++)
+		if (add_locked_row(m, &m->locked.row[i], mirrored, e) < 0)
+			return -1;
+	if (!m->lacking)
+		return 0;
+	return err_set(e, ERR_NOT_FOUND,
+		"%" PRIu64
+		" files that an installation wants are neither here nor in a mirror of the bundle, such as %s; "
+		"wheelcache mirror fill NAME --lock, then --mirror NAME",
+		m->lacking, m->first_lacking);
 }
 
 // --- statuses ---
@@ -373,9 +461,29 @@ static void read_uploaders(struct bundle_collection *m)
 
 static int omit_known(void *ctx, const struct bundle_row *r, struct err *e UNUSED)
 {
-	struct bundle_source *s = r->kind == BUNDLE_FILE ? find_collected(ctx, r) : NULL;
+	struct bundle_source *s = bundle_row_is_file(r) ? find_collected(ctx, r) : NULL;
 	if (s && digest_equal(s->row.sha256, r->sha256) && s->row.size == r->size)
 		s->row.is_omitted = true;
+	return 0;
+}
+
+static int collect_asked(struct bundle_collection *m, const char **contents, struct err *e)
+{
+	const struct bundle_making *asked = m->asked;
+	for (size_t i = 0; i < asked->mirrors; i++) {
+		*contents++ = arena_printf(&m->text, "mirror %s", asked->mirror[i]);
+		if (bundle_mirrors_each(&m->mirrors, asked->mirror[i], add_mirror_row, m, e) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < asked->locks; i++)
+		*contents++ = arena_printf(&m->text, "lock %s", asked->lock[i]);
+	if (add_locks(m, e) < 0)
+		return -1;
+	for (size_t i = 0; i < asked->views; i++) {
+		*contents++ = arena_printf(&m->text, "view %s", asked->view[i]);
+		if (add_view(m, asked->view[i], e) < 0)
+			return -1;
+	}
 	return 0;
 }
 
@@ -383,12 +491,10 @@ static int collect_all(struct bundle_collection *m, struct bundle_head *head, st
 {
 	const struct bundle_making *asked = m->asked;
 	const struct bundle_visit since = {.row = omit_known, .ctx = m};
-	const char **contents = ARENA_NEW(&m->text, const char *, asked->views);
-	for (size_t i = 0; i < asked->views; i++) {
-		contents[i] = arena_printf(&m->text, "view %s", asked->view[i]);
-		if (add_view(m, asked->view[i], e) < 0)
-			return -1;
-	}
+	const size_t count = asked->views + asked->mirrors + asked->locks;
+	const char **contents = ARENA_NEW(&m->text, const char *, count);
+	if (collect_asked(m, contents, e) < 0)
+		return -1;
 	sort_sources(m);
 	if (add_statuses(m, m->count, e) < 0)
 		return -1;
@@ -398,7 +504,7 @@ static int collect_all(struct bundle_collection *m, struct bundle_head *head, st
 		.made = clock_wall_seconds(),
 		.by = asked->by,
 		.contents = contents,
-		.count = asked->views,
+		.count = count,
 		.has_since = asked->since != NULL};
 	return asked->since ? bundle_in_manifest(asked->since, &since, head->since, e) : 0;
 }
@@ -413,7 +519,7 @@ static int write_manifest(struct bundle_collection *m, const struct bundle_head 
 		const struct bundle_row *r = &m->source[i].row;
 		bundle_row_write(r, &text);
 		m->all.members += r->kind == BUNDLE_GENERATION;
-		if (r->kind != BUNDLE_FILE)
+		if (!bundle_row_is_file(r))
 			continue;
 		m->all.omitted += r->is_omitted;
 		m->all.files += !r->is_omitted;
@@ -454,49 +560,59 @@ static void tell_progress(struct bundle_collection *m, uint64_t files, uint64_t 
 }
 
 // A damaged disk shows here, and not where the bundle is loaded.
-static int copy_bytes(struct bundle_collection *m, const struct bundle_row *r, struct place_file *file, struct err *e)
+static int copy_bytes(struct bundle_collection *m, const struct bundle_row *r, const struct byte_source *bytes,
+	struct err *e)
 {
 	uint8_t sha256[SHA256_SIZE];
 	CLEANUP(mem_free) char *block = xmalloc(PIECE);
 	CLEANUP(digest_cleanup) struct digest *digest = digest_new();
+	CLEANUP(buf_release) struct buf path = buf_up_to(LIMIT_PATH);
+	bundle_row_path(r, NULL, &path);
+	if (bundle_out_member(m->out, path.data, r->size, e) < 0)
+		return -1;
 	digest_begin(digest);
 	for (uint64_t at = 0; at < r->size;) {
-		size_t len = r->size - at < PIECE ? (size_t)(r->size - at) : PIECE, got;
-		if (place_file_read_at(file, at, block, len, &got, e) < 0)
+		size_t len = r->size - at < PIECE ? (size_t)(r->size - at) : PIECE;
+		if (byte_source_read(bytes, at, block, len, e) < 0 ||
+			bundle_out_add(m->out, (struct str){block, len}, e) < 0)
 			return -1;
-		if (got < len)
-			return err_set(e, ERR_INVALID, "it ends early");
 		digest_add(digest, block, len);
-		if (bundle_out_add(m->out, (struct str){block, len}, e) < 0)
-			return -1;
 		at += len;
 		tell_progress(m, 0, len);
 	}
 	digest_end(digest, sha256);
-	return digest_equal(sha256, r->sha256)
-		       ? 0
-		       : err_set(e, ERR_INVALID,
-				 "its bytes are not those of the catalog; wheelcache check finds such files");
+	if (!digest_equal(sha256, r->sha256))
+		return err_set(e, ERR_INVALID,
+			"its bytes are not those that are known of it; wheelcache check finds such files");
+	tell_progress(m, 1, 0);
+	return 0;
 }
 
 static int write_file(struct bundle_collection *m, const struct bundle_source *s, struct err *e)
 {
 	const struct bundle_row *r = &s->row;
 	struct err why = ERR_INIT;
-	CLEANUP(buf_release) struct buf path = buf_up_to(LIMIT_PATH);
 	CLEANUP(catalog_place_release) struct catalog_place place = {0};
 	if (catalog_find_file(m->catalog, s->platform->id, r->name, &place, &why) < 0 ||
 		!digest_equal(place.sha256, r->sha256) || place.is_unlisted)
 		return refuse_changed(r, e);
 	const struct place_version known = {place.size, place.mtime_ns, place.inode};
 	CLEANUP(place_file_close) struct place_file *file = store_open_known(s->platform, place.path, &known, e);
-	bundle_row_path(r, NULL, &path);
 	if (file)
 		place_file_read_ahead(file);
-	if (!file || bundle_out_member(m->out, path.data, r->size, e) < 0 || copy_bytes(m, r, file, e) < 0)
-		return err_prefix(e, "%s/%s: ", r->in, r->name);
-	tell_progress(m, 1, 0);
-	return 0;
+	const struct byte_source bytes = file ? place_file_source(file, r->size) : byte_source_memory(STR(""));
+	return file && copy_bytes(m, r, &bytes, e) == 0 ? 0 : err_prefix(e, "%s/%s: ", r->in, r->name);
+}
+
+static int write_upstream(struct bundle_collection *m, const struct bundle_row *r, struct err *e)
+{
+	struct file_cache_file file = {.fd = -1};
+	if (bundle_mirrors_open(&m->mirrors, r, &file, e) < 0)
+		return err_prefix(e, "%s: ", r->name);
+	const struct byte_source bytes = byte_source_file(file.fd, file.size);
+	int copied = file.size == r->size ? copy_bytes(m, r, &bytes, e) : refuse_changed(r, e);
+	mem_close(&file.fd);
+	return copied < 0 ? err_prefix(e, "%s: ", r->name) : 0;
 }
 
 static int write_pieces(struct bundle_collection *m, const struct bundle_source *s, struct err *e)
@@ -511,17 +627,28 @@ static int write_pieces(struct bundle_collection *m, const struct bundle_source 
 	return 0;
 }
 
+static int read_text_row(struct bundle_collection *m, const struct bundle_row *r, struct buf *out, struct err *e)
+{
+	if (r->kind == BUNDLE_EVIDENCE)
+		return read_evidence(m, r->name, out, e);
+	if (r->kind == BUNDLE_GENERATION)
+		return read_views_record(m, r->in, r->name, LIMIT_MEMBERSHIP, out, e);
+	return bundle_mirrors_text(&m->mirrors, r, out, e);
+}
+
 static int write_source(struct bundle_collection *m, const struct bundle_source *s, struct err *e)
 {
 	const struct bundle_row *r = &s->row;
-	if (r->kind == BUNDLE_FILE)
-		return (r->is_omitted ? 0 : write_file(m, s, e)) < 0 ? -1 : write_pieces(m, s, e);
+	if (bundle_row_is_file(r)) {
+		int written = r->is_omitted            ? 0
+			      : r->kind == BUNDLE_FILE ? write_file(m, s, e)
+						       : write_upstream(m, r, e);
+		return written < 0 ? -1 : write_pieces(m, s, e);
+	}
 	if (r->kind == BUNDLE_STATUS)
 		return write_text(m, r, NULL, str_from(s->status), e);
 	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_MEMBERSHIP);
-	int found = r->kind == BUNDLE_EVIDENCE ? read_evidence(m, r->name, &text, e)
-					       : read_views_record(m, r->in, r->name, LIMIT_MEMBERSHIP, &text, e);
-	return found < 0 ? -1 : write_text(m, r, NULL, buf_view(&text), e);
+	return read_text_row(m, r, &text, e) < 0 ? -1 : write_text(m, r, NULL, buf_view(&text), e);
 }
 
 static int write_all(struct bundle_collection *m, const struct bundle_head *head, struct err *e)
@@ -539,9 +666,12 @@ int bundle_make(const struct bundle_making *asked, struct bundle_made *out, stru
 	CLEANUP(collection_release) struct bundle_collection m = {.asked = asked, .catalog = asked->catalog};
 	struct bundle_head head;
 	m.views = views_folder_or_none(&asked->site->config);
+	bundle_mirrors_init(&m.mirrors, &asked->site->config, m.catalog, asked->by);
 	m.out = bundle_out_new(asked->path, e); // what cannot be written shows before the store is read
-	int collected = !m.out || catalog_read_begin(m.catalog, e) < 0 ? -1 : collect_all(&m, &head, e);
-	struct catalog *reading = m.out ? m.catalog : NULL;
+	if (!m.out || find_locked(&m, e) < 0)
+		return -1;
+	int collected = catalog_read_begin(m.catalog, e) < 0 ? -1 : collect_all(&m, &head, e);
+	struct catalog *reading = m.catalog;
 	catalog_read_end(&reading);
 	if (collected < 0 || write_all(&m, &head, e) < 0)
 		return -1;

@@ -10,8 +10,10 @@
 #include "lib/state/store/sidecar.h"
 
 const char bundle_magic[BUNDLE_MAGIC + 1] = "\x50\x2a\x4d\x18\x78\0\0\0wheelcache bundle\0\0\0\0\0\0\0";
-const char *const bundle_kind_name[BUNDLE_KIND_COUNT] = {"file", "status", "evidence", "generation"};
-static const char *const folder_of[BUNDLE_KIND_COUNT] = {"files", "statuses", "evidence", "views"};
+const char *const bundle_kind_name[BUNDLE_KIND_COUNT] = {
+	"file", "status", "evidence", "generation", "mirror", "upstream", "page"};
+static const char *const folder_of[BUNDLE_KIND_COUNT] = {
+	"files", "statuses", "evidence", "views", "mirrors", "upstreams", "pages"};
 static const char *const part_name[BUNDLE_PART_COUNT] = {"yank", "statement", "provenance"};
 
 enum { VALUES_OF_ROW = 64, CONTENTS_MOST = 1000 };
@@ -78,6 +80,9 @@ static int check_row(void *row, struct arena *text UNUSED, struct err *e)
 		[BUNDLE_STATUS] = {true, true, false, LIMIT_SIDECAR},
 		[BUNDLE_EVIDENCE] = {false, false, true, 2 * (uint64_t)LIMIT_EVIDENCE},
 		[BUNDLE_GENERATION] = {true, false, true, LIMIT_MEMBERSHIP},
+		[BUNDLE_MIRROR] = {false, false, true, LIMIT_MIRROR},
+		[BUNDLE_UPSTREAM] = {true, true, true, INT64_MAX},
+		[BUNDLE_PAGE] = {false, true, false, LIMIT_MIRROR},
 	};
 	const struct bundle_row *r = row;
 	if (kind[r->kind].in != (r->in != NULL) || kind[r->kind].project != (r->project != NULL) ||
@@ -86,7 +91,7 @@ static int check_row(void *row, struct arena *text UNUSED, struct err *e)
 	if (r->size > kind[r->kind].most)
 		return err_set(e, ERR_LIMIT, "a %s of %llu bytes", bundle_kind_name[r->kind],
 			(unsigned long long)r->size);
-	if (r->kind != BUNDLE_FILE && (r->pieces || r->is_omitted))
+	if ((r->kind != BUNDLE_FILE && r->pieces) || (!bundle_row_is_file(r) && r->is_omitted))
 		return err_set(e, ERR_INVALID, "only a file has parts, or is omitted");
 	for (size_t i = 0; i < r->pieces; i++) {
 		if (i && r->piece[i].part <= r->piece[i - 1].part)
@@ -140,7 +145,9 @@ static const char *ending_of(enum bundle_part part)
 
 void bundle_row_path(const struct bundle_row *r, const struct bundle_piece *piece, struct buf *out)
 {
-	const char *const part[] = {r->in, r->project, r->name};
+	char hex[SHA256_HEX + 1] = "";
+	const char *const part[] = {r->in, r->project, r->kind == BUNDLE_UPSTREAM ? hex : NULL, r->name};
+	hex_encode(r->sha256, SHA256_SIZE, hex);
 	buf_puts(out, folder_of[r->kind]);
 	for (size_t i = 0; i < ARRAY_SIZE(part); i++)
 		if (part[i])
@@ -149,11 +156,16 @@ void bundle_row_path(const struct bundle_row *r, const struct bundle_piece *piec
 		buf_puts(out, ending_of(piece->part));
 }
 
+bool bundle_row_is_file(const struct bundle_row *r)
+{
+	return r->kind == BUNDLE_FILE || r->kind == BUNDLE_UPSTREAM;
+}
+
 int bundle_row_compare(const struct bundle_row *a, const struct bundle_row *b)
 {
 	const char *const x[] = {a->in, a->project, a->name}, *const y[] = {b->in, b->project, b->name};
 	int order = (a->kind > b->kind) - (a->kind < b->kind);
 	for (size_t i = 0; i < ARRAY_SIZE(x) && !order; i++)
 		order = x[i] && y[i] ? strcmp(x[i], y[i]) : (x[i] != NULL) - (y[i] != NULL);
-	return order;
+	return order || a->kind != BUNDLE_UPSTREAM ? order : memcmp(a->sha256, b->sha256, SHA256_SIZE);
 }

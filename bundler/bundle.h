@@ -23,6 +23,9 @@
 //   status      platform  project                  the status of the project (lib/state/store/project-status.h)
 //   evidence                       ID.json         a record of tests (lib/state/views/evidence-file.h)
 //   generation  view               000001.json     of a membership (lib/state/views/membership.h)
+//   mirror                         its name        which files of upstreams it keeps (lib/state/upstream/mirror.h)
+//   upstream    upstream  project  its name        a file of a mirror, whose path has its SHA-256 too
+//   page                  project                  upstreams' pages of it (lib/state/upstream/mirror-pages.h)
 //
 // Reading and writing rows is pure; any thread.
 #pragma once
@@ -39,7 +42,16 @@ enum { BUNDLE_FORMAT = 1, BUNDLE_TRAILER = 128, BUNDLE_MAGIC = 32 };
 extern const char bundle_magic[BUNDLE_MAGIC + 1]; // the first bytes of the trailer
 #define BUNDLE_MANIFEST "manifest.jsonl"
 
-enum bundle_kind { BUNDLE_FILE, BUNDLE_STATUS, BUNDLE_EVIDENCE, BUNDLE_GENERATION, BUNDLE_KIND_COUNT };
+enum bundle_kind {
+	BUNDLE_FILE,
+	BUNDLE_STATUS,
+	BUNDLE_EVIDENCE,
+	BUNDLE_GENERATION,
+	BUNDLE_MIRROR,
+	BUNDLE_UPSTREAM,
+	BUNDLE_PAGE,
+	BUNDLE_KIND_COUNT
+};
 extern const char *const bundle_kind_name[BUNDLE_KIND_COUNT];
 enum bundle_part { BUNDLE_YANK, BUNDLE_STATEMENT, BUNDLE_PROVENANCE, BUNDLE_PART_COUNT };
 
@@ -79,5 +91,7 @@ int bundle_head_read(struct str line, struct bundle_head *out, struct arena *tex
 int bundle_row_read(struct str line, struct bundle_row *out, struct arena *text, struct err *e) MUST_CHECK;
 // Appends the path in the archive of the row, or of a piece of it (NULL: of the row itself).
 void bundle_row_path(const struct bundle_row *r, const struct bundle_piece *piece, struct buf *out);
+// Whether it is a file, which another bundle may have.
+bool bundle_row_is_file(const struct bundle_row *r);
 // The order of rows. 0: they have the same path.
 int bundle_row_compare(const struct bundle_row *a, const struct bundle_row *b);

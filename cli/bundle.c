@@ -16,7 +16,7 @@
 
 struct bundle_command {
 	struct session s;
-	struct session_list views, trusted, renamed;
+	struct session_list views, mirrors, locks, trusted, renamed;
 	const char *since, *key;
 	bool takes_private, is_unsigned, is_strict;
 	uint64_t all_files, all_bytes; // of a load
@@ -74,6 +74,10 @@ static int make_bundle(struct bundle_command *x, struct str key, struct err *e)
 		.audit_path = audit,
 		.view = x->views.item,
 		.views = x->views.count,
+		.mirror = x->mirrors.item,
+		.mirrors = x->mirrors.count,
+		.lock = x->locks.item,
+		.locks = x->locks.count,
 		.takes_private = x->takes_private,
 		.since = x->since,
 		.by = session_account(s),
@@ -98,8 +102,9 @@ static int run_bundle_make(void *self, struct err *e)
 		return err_set(e, ERR_USAGE, "%s: bundle make takes no word; -o FILE names the bundle", s->word[0]);
 	if (!s->output)
 		return err_set(e, ERR_USAGE, "-o FILE is missing: the bundle");
-	if (!x->views.count)
-		return err_set(e, ERR_USAGE, "--view NAME is missing: what is to be in the bundle");
+	if (!x->views.count && !x->mirrors.count && !x->locks.count)
+		return err_set(e, ERR_USAGE,
+			"--view NAME, --mirror NAME or --lock FILE is missing: what is to be in the bundle");
 	if (x->key && read_pem("--key", x->key, &key, e) < 0)
 		return -1;
 	return session_open(s, SESSION_VIEWS, e) < 0 ? -1 : make_bundle(x, buf_view(&key), e);
@@ -107,6 +112,8 @@ static int run_bundle_make(void *self, struct err *e)
 
 static const struct option_row make_options[] = {
 	{"view", '\0', "NAME...", "what these views or platforms show", LIST(bundle_command, views)},
+	{"mirror", '\0', "NAME...", "what these mirrors keep of upstreams", LIST(bundle_command, mirrors)},
+	{"lock", '\0', "FILE...", "the files of the store that these lock files name", LIST(bundle_command, locks)},
 	{"private", '\0', NULL, "also of private platforms", FLAG(bundle_command, takes_private)},
 	{"since", '\0', "FILE", "leave out what this bundle, or its manifest, has", TEXT(bundle_command, since)},
 	{"key", '\0', "FILE", "sign with this private key (PEM, Ed25519)", TEXT(bundle_command, key)},
@@ -212,6 +219,20 @@ static void put_loaded(struct bundle_command *x, const struct bundle_loaded *l, 
 			l->timeless);
 }
 
+// The change is made first: a line of one that failed says so.
+static int log_load(struct session *s, const struct bundle_loaded *l, int result, struct err *e)
+{
+	struct err unwritten = ERR_INIT;
+	const struct audit_entry entry = {.who = session_account(s),
+		.action = "bundle load",
+		.result = result < 0 ? "failed" : "done",
+		.reason = result < 0 ? e->msg
+				     : arena_printf(&s->arena, "%s: %" PRIu64 " files", s->word[0],
+					       l->files[BUNDLE_STORED])};
+	int written = audit_write(s->audit, &entry, result < 0 ? &unwritten : e);
+	return result < 0 || written < 0 ? -1 : 0;
+}
+
 static int store_bundle(struct bundle_command *x, struct bundle_in *in, const struct bundle_loading *l,
 	struct bundle_loaded *out, struct err *e)
 {
@@ -219,6 +240,7 @@ static int store_bundle(struct bundle_command *x, struct bundle_in *in, const st
 	progress_begin(&x->progress, !s->is_quiet);
 	int result = bundle_load_run(in, l, out, e);
 	progress_end(&x->progress);
+	result = log_load(s, out, result, e);
 	for (size_t i = 0; i < s->store.platform_count; i++) {
 		struct err why = ERR_INIT;
 		int released = session_release_volume(s, &s->store.platform[i], "loaded", "a bundle", &why);

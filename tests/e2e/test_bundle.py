@@ -373,6 +373,13 @@ def hostile(wheel):
     yield "no-end-of-line", good, lines(row(wheel))[:-1]
     yield "status-of-nothing", [(f"statuses/{DEBIAN}/mine", b"{")], lines({
         "kind": "status", "in": DEBIAN, "project": "mine", "size": 1, "sha256": hashlib.sha256(b"{").hexdigest()})
+    digest = hashlib.sha256(wheel).hexdigest()
+    yield "unknown-upstream", [(f"upstreams/nowhere/mine/{digest}/{name}", wheel)], lines({
+        "kind": "upstream", "in": "nowhere", "project": "mine", "name": name, "size": len(wheel), "sha256": digest})
+    yield "mirror-of-nothing", [("mirrors/app", b"{}")], lines({
+        "kind": "mirror", "name": "app", "size": 2, "sha256": hashlib.sha256(b"{}").hexdigest()})
+    yield "page-of-nothing", [("pages/mine", b"[]")], lines({
+        "kind": "page", "project": "mine", "size": 2, "sha256": hashlib.sha256(b"[]").hexdigest()})
     generation = b'{"view": "stable"}'
     yield "generation-of-nothing", [("views/stable/000001.json", generation)], lines({
         "kind": "generation", "in": "stable", "name": "000001.json", "size": len(generation),
@@ -604,7 +611,7 @@ def test_a_making_that_is_killed_leaves_no_bundle(source, tmp_path):
 
 @pytest.mark.parametrize("words, said", [
     (["make", "--view", "both"], "-o FILE is missing"),
-    (["make", "-o", "b"], "--view NAME is missing"),
+    (["make", "-o", "b"], "--view NAME, --mirror NAME or --lock FILE is missing"),
     (["make", "-o", "b", "--view", "bo"], "both"),
     (["load"], "expected one FILE"),
     (["load", "b", "--platform", "x"], "expected OLD=NEW"),

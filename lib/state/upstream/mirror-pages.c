@@ -176,6 +176,83 @@ int mirror_pages_keep(const char *path, struct catalog *c, const char *project, 
 	return folder ? record_replace(folder, project, buf_view(&json), e) : -1;
 }
 
+// --- of another index ---
+
+int mirror_pages_text(const char *path, const char *project, struct buf *out, struct err *e)
+{
+	struct err missing = ERR_INIT;
+	CLEANUP(place_folder_close) struct place_folder *folder = record_secret_folder(path, pages_folder, false,
+		&missing);
+	if (folder && record_read(folder, project, LIMIT_MIRROR, out, &missing) == 0)
+		return 1;
+	return err_unless_missing(e, &missing);
+}
+
+static int64_t newest_fetch(const struct page_record *r)
+{
+	int64_t newest = 0;
+	for (size_t i = 0; i < r->rows; i++)
+		newest = r->row[i].fetched > newest ? r->row[i].fetched : newest;
+	return newest;
+}
+
+struct page_taking {
+	struct catalog *catalog;
+	struct page_keeping known; // the rows of the catalog
+};
+
+static int put_newer_row(void *ctx, const struct catalog_upstream *found, struct err *e)
+{
+	int64_t changed;
+	const struct page_taking *t = ctx;
+	for (size_t i = 0; i < t->known.record.rows; i++) {
+		const struct page_record_row *k = &t->known.record.row[i];
+		if (strcmp(k->source, found->source) == 0 && k->fetched >= found->fetched)
+			return 0;
+	}
+	return catalog_upstream_put(t->catalog, found, true, true, &changed, e);
+}
+
+static int put_rows(struct page_taking *t, const char *project, const struct page_record *record, struct err *e)
+{
+	CLEANUP(catalog_rollback) struct catalog_transaction open = {0};
+	if (catalog_begin(t->catalog, &open, e) < 0 ||
+		catalog_upstream_rows(t->catalog, project, keep_page_row, &t->known, e) < 0)
+		return -1;
+	for (size_t i = 0; i < record->rows; i++)
+		if (tell_page_row(project, &record->row[i], put_newer_row, t, e) < 0)
+			return -1;
+	return catalog_commit(&open, e);
+}
+
+static int take_page_record(const char *path, struct catalog *c, const char *project, struct str text,
+	const struct page_record *record, struct err *e)
+{
+	struct err ignored = ERR_INIT;
+	struct page_record kept = {0};
+	struct page_taking t = {.catalog = c};
+	CLEANUP(arena_release) struct arena words = {0};
+	bool is_kept = read_page_record(path, project, &kept, &words, &ignored) == 0;
+	if (!is_kept || newest_fetch(&kept) < newest_fetch(record)) {
+		CLEANUP(place_folder_close)
+		struct place_folder *folder = record_secret_folder(path, pages_folder, true, e);
+		if (!folder || record_replace(folder, project, text, e) < 0)
+			return -1;
+	}
+	int put = put_rows(&t, project, record, e);
+	arena_release(&t.known.text);
+	return put;
+}
+
+int mirror_pages_take(const char *path, struct catalog *c, const char *project, struct str text, struct err *e)
+{
+	struct page_record record = {0};
+	CLEANUP(arena_release) struct arena words = {0};
+	if (parse_page_record(text, &record, &words, e) < 0)
+		return err_prefix(e, "the page of %s: ", project);
+	return c ? take_page_record(path, c, project, text, &record, e) : 0;
+}
+
 // --- sweeping ---
 
 struct page_sweeping {

@@ -62,17 +62,29 @@ static int open_mirrors(const char *path, bool make, struct place_folder **folde
 	return *folder ? 0 : err_unless_missing(e, &missing);
 }
 
+static int refuse_mirror(const char *name, struct err *e)
+{
+	e->kind = e->kind == ERR_NOT_FOUND || e->kind == ERR_IO ? e->kind : ERR_INVALID;
+	return err_prefix(e, "mirror %s: ", name);
+}
+
+int mirror_parse(struct str json, const char *name, struct mirror *out, struct err *e)
+{
+	*out = (struct mirror){0};
+	if (parse_mirror(json, out, e) < 0) {
+		mirror_release(out);
+		return refuse_mirror(name, e);
+	}
+	out->name = arena_strdup(&out->text, name);
+	return 0;
+}
+
 static int read_mirror(struct place_folder *folder, const char *name, struct mirror *out, struct err *e)
 {
 	CLEANUP(buf_release) struct buf json = buf_up_to(LIMIT_MIRROR);
 	*out = (struct mirror){0};
-	if (record_read(folder, name, LIMIT_MIRROR, &json, e) < 0 || parse_mirror(buf_view(&json), out, e) < 0) {
-		mirror_release(out);
-		e->kind = e->kind == ERR_NOT_FOUND || e->kind == ERR_IO ? e->kind : ERR_INVALID;
-		return err_prefix(e, "mirror %s: ", name);
-	}
-	out->name = arena_strdup(&out->text, name);
-	return 0;
+	return record_read(folder, name, LIMIT_MIRROR, &json, e) < 0 ? refuse_mirror(name, e)
+								      : mirror_parse(buf_view(&json), name, out, e);
 }
 
 int mirror_read(const char *path, const char *name, struct mirror *out, struct err *e)

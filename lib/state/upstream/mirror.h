@@ -34,6 +34,8 @@ struct mirror {
 bool mirror_name_is_valid(struct str name);
 // ERR_NOT_FOUND; ERR_INVALID: the record is damaged. The caller releases *out after success.
 int mirror_read(const char *folder, const char *name, struct mirror *out, struct err *e) MUST_CHECK;
+// The same of the text of a record.
+int mirror_parse(struct str json, const char *name, struct mirror *out, struct err *e) MUST_CHECK;
 void mirror_release(struct mirror *m); // for CLEANUP; zeros are allowed
 // Calls fn with each mirror, sorted by name, borrowed for the call. A missing folder has none. ERR_INVALID: one is
 // damaged.
