@@ -23,7 +23,7 @@ LONG = ["browser", "packages", "container", "build_steps", "faults", "nights", "
         "real_index", "missing", "prune_random", "builds_server", "tls", "push", "bounds", "prune_faults", "release",
         "build_server", "builds_faults", "prune_failures", "view_operations", "promote_faults", "clients",
         "merged_pages", "upload_load", "operations", "upload_clients", "build", "budget", "hostile", "merged_clients",
-        "tokens", "lifecycle", "static", "check", "prune_undo", "prune_apply"]
+        "tokens", "offered_clients", "offered_worlds", "lifecycle", "static", "check", "prune_undo", "prune_apply"]
 
 
 def pytest_addoption(parser):

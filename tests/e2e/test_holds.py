@@ -4,18 +4,14 @@ import concurrent.futures
 import json
 import os
 import pathlib
-import random
 import re
 import shutil
-import sys
 import time
 
 import pytest
 
-import clients
 import faults
 import merging
-import pages
 import serving
 import storelib
 import uploading
@@ -330,51 +326,6 @@ def test_file_without_a_time_does_not_age_by_a_clock_that_is_behind(serve, index
     assert ways(server, wheel, "eight") == {403}
 
 
-def test_every_way_agrees_while_time_and_rules_change(serve, index, tmp_path, monkeypatch):
-    """A server keeps its decision until something changes it. A process of its own, which keeps none, says what it must be."""
-    chance, set_clock, passed, rules = random.Random(11), faults.preload("wall", tmp_path, monkeypatch), 0, []
-    wheels = {}
-    for version in ("1.0", "2.0", "3.0", "4.0", "5.0"):
-        wheel = storelib.make_wheel(tmp_path / "theirs", "six", version)
-        index.add("six", wheel, upload_time=stamp(-chance.randrange(12) * 1000))
-        wheels[wheel.name] = wheel
-    deny = tmp_path / "deny.list"
-    deny.write_text("# none\n")
-    place = Place(serve, index, cooldown="3h", deny=deny, max_age="30d")
-    seen = {tuple(merging.names(place.server, "six"))}
-    merging.wait_until_noted(place.server, "six")
-
-    def agree():
-        explained = json.loads(place.did("explain", "six", "--json"))["upstream"]["hidden"]
-        hidden = {one["filename"] for one in explained}
-        offered = [name for name in wheels if name not in hidden]
-        serving.wait_for(lambda: merging.names(place.server, "six") == offered, SOON, f"{offered} after {rules} at {passed}")
-        seen.add(tuple(offered))
-        html = place.server.get("/simple/six/", {"Accept": pages.HTML}).body.decode()
-        assert [name for name in wheels if f">{name}<" in html] == offered
-        told = json.loads(place.server.get("/-/explain/simple/six?format=json").body)["upstream"]["hidden"]
-        assert [one["filename"] for one in told] == [one["filename"] for one in explained]
-        assert {name: 403 in ways(place.server, wheel) for name, wheel in wheels.items()} == {
-            name: name in hidden for name in wheels}
-
-    for change in ("time", "hold", "waive", "time", "deny", "end", "time", "waive", "hold", "time", "end", "deny", "time"):
-        version = chance.randrange(1, 6)
-        if change == "time":
-            passed += chance.randrange(1000, 3500)  # a greater step is doubted
-            set_clock(str(passed))
-        elif change == "hold":
-            rules.append(("hold", place.did("hold", "--after", f"{chance.randrange(1, 4)}h", "--reason", "x").split(":")[0]))
-        elif change == "waive":
-            rules.append(("waive", place.did("waive", f"six=={version}.0", "--until", "2h", "--reason", "x").split(":")[0]))
-        elif change == "end":
-            word, name = rules.pop(0)
-            place.run(word, "--end", name)  # a waiver may have ended by itself
-        else:
-            deny.write_text(f"six =={version}.0 it mines coins\n")
-        agree()
-    assert len(seen) >= 4 and index.count("six") == 1
-
-
 def test_restart_with_an_older_clock_takes_nothing_back(serve, index, wheels, tmp_path, monkeypatch):
     set_clock = faults.preload("wall", tmp_path, monkeypatch)
     set_clock(str(30 * DAY))
@@ -392,37 +343,6 @@ def test_restart_with_an_older_clock_takes_nothing_back(serve, index, wheels, tm
     storelib_wheel = storelib.make_wheel(tmp_path / "theirs", "eight", "1.0")
     index.add("eight", storelib_wheel, upload_time=stamp(29 * DAY))
     assert merging.names(server, "eight") == [] and "a server ran last at" in server.get("/-/health").body.decode()
-
-
-@pytest.mark.parametrize("name", ["pip==26.3", "pip==22.0.4", "uv==0.13.9"])
-def test_client_installs_what_it_should(serve, index, wheels, client, tmp_path, name):
-    """Through cooling, a waiver and a hold. One that names the file by URL is told the reason."""
-    place = Place(serve, index, cooldown="7d")
-    url, number = f"{place.server.url}/simple/", iter(range(9))
-
-    def install(*wanted, code=0):
-        target = tmp_path / f"target-{next(number)}"
-        if name.startswith("uv"):
-            done = client(name).run("uv", "pip", "install", "--no-cache", "--python", sys.executable, "--index-url", url,
-                                    "--target", target, *wanted, code=code)
-        else:
-            done = client(name).pip("install", *clients.pip_index(url), "--target", target, *wanted, code=code)
-        versions = [one.name.removesuffix(".dist-info").split("-")[1] for one in target.rglob("*.dist-info")] if code == 0 else []
-        return versions, done.stdout + done.stderr
-
-    assert install("six")[0] == ["2.0"]
-    wheel = wheels["six", "3.0"]
-    link = f"six @ {place.server.url}{merging.url_of('six', wheel.name)}#sha256={wheel.sha256}"
-    install("six==3.0", code=1)
-    assert "cooling until" in install(link, code=2 if name.startswith("uv") else 1)[1]
-    place.did("waive", "six==3.0", "--until", "1h", "--reason", "urgent")
-    place.shows("1.0", "2.0", "3.0")
-    assert install("six")[0] == ["3.0"] and install(link)[0] == ["3.0"]
-    place.did("waive", "six==3.0", "--end")
-    place.did("hold", "--after", "40d", "--reason", "a worm goes round")
-    place.shows("1.0")
-    assert install("six")[0] == ["1.0"]
-    assert "a worm goes round" in install(link, code=2 if name.startswith("uv") else 1)[1]
 
 
 def test_pruned_file_is_no_redirect_to_a_hidden_one(serve, index, tmp_path, wheels):
