@@ -61,6 +61,8 @@ struct body_handler *promote_receive(struct server_context *s, const struct rout
 // POST /-/yank/: yanks or unyanks files, as the commands do, for a token that has the right yank for all of them; else none
 // is.
 struct body_handler *yank_receive(struct server_context *s, const struct route_match *match, struct reply **refusal);
+// POST /-/status/: sets the status of a project, as the command does, for a token that has the right yank for it.
+struct body_handler *status_receive(struct server_context *s, const struct route_match *match, struct reply **refusal);
 // POST /-/osv/v1/query and querybatch: which records are about a version.
 struct body_handler *osv_query_receive(struct server_context *s, const struct route_match *match,
 	struct reply **refusal);

@@ -124,6 +124,8 @@ const struct route route_table[] = {
 		"Promotes files into a view."),
 	ROUTE("/-/yank/", POST, SEARCHES, UPLOAD, OF_TOKEN, NULL, NULL, yank_receive, NULL,
 		"Yanks files, or undoes it."),
+	ROUTE("/-/status/", POST, SEARCHES, UPLOAD, OF_TOKEN, NULL, NULL, status_receive, NULL,
+		"Sets the status of a project."),
 	// Before the next one, which would redirect each unknown path of one part.
 	ROUTE("/:view", GET, NONE, OTHER, BY_DATA, home_view_inline, NULL, NULL, NULL,
 		"A redirect to the index of a view or a platform."),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is posted about files by a token with a right of its own: evidence, promotions and yanks.
+// What is posted about files by a token with a right of its own: evidence, promotions, yanks and statuses of projects.
 #include "server/api/handlers.h"
 
 #include <inttypes.h>
@@ -11,7 +11,9 @@
 #include "lib/domain/promotion/evidence.h"
 #include "lib/domain/text/filename.h"
 #include "lib/domain/text/mark.h"
+#include "lib/domain/text/name.h"
 #include "lib/os/clock.h"
+#include "lib/state/publish/status-change.h"
 #include "lib/state/publish/yank-files.h"
 #include "lib/state/store/wanted-contents.h"
 #include "lib/state/views/evidence-file.h"
@@ -406,29 +408,33 @@ struct body_handler *promote_receive(struct server_context *s, const struct rout
 	return json_post_receive(&kind, s, match, refusal);
 }
 
-// --- a yank ---
+// --- yanks, and statuses of projects: of a token with the right yank ---
 
-struct sent_yank {
+struct sent_mark {
 	struct json_post post; // first
 	struct token_grant read;
+};
+
+struct sent_yank {
+	struct sent_mark by; // first
 	struct yank_request request;
 	struct yank_files files;
 };
 
 static bool may_know(void *ctx, const struct platform *p, const char *project)
 {
-	const struct sent_yank *x = ctx;
+	const struct sent_mark *x = ctx;
 	return !p->is_private || token_grant_has(&x->read, p->name, project);
 }
 
 static bool may_yank(void *ctx, const struct platform *p, const char *project)
 {
-	const struct sent_yank *x = ctx;
+	const struct sent_mark *x = ctx;
 	return token_grant_has(&x->post.grant, p->name, project);
 }
 
 // Each file counts as a record of evidence, and a request as a promotion does.
-static int take_yank_turns(struct sent_yank *x, size_t turns, struct err *e)
+static int take_yank_turns(struct sent_mark *x, size_t turns, struct err *e)
 {
 	x->post.wait_ms = take_turns(x->post.sender.context, &x->post.grant, turns);
 	return x->post.wait_ms ? err_set(e, ERR_BUSY, "the token has yanked too much in the last hour") : 0;
@@ -437,10 +443,10 @@ static int take_yank_turns(struct sent_yank *x, size_t turns, struct err *e)
 static int read_yank(struct sent_yank *x, struct err *e)
 {
 	struct yank_request *r = &x->request;
-	if (json_post_tree(&x->post, e) < 0)
+	if (json_post_tree(&x->by.post, e) < 0)
 		return -1;
-	const struct posted_object p = {"yank", x->post.json};
-	if (posted_object_select(&p, LIMIT_YANK_SELECTS, &x->post.arena, &r->select, &r->selects, e) < 0 ||
+	const struct posted_object p = {"yank", x->by.post.json};
+	if (posted_object_select(&p, LIMIT_YANK_SELECTS, &x->by.post.arena, &r->select, &r->selects, e) < 0 ||
 		posted_object_line(&p, "platform", LIMIT_FILE_NAME, &r->platform, e) < 0 ||
 		posted_object_flag(&p, "undo", &r->undo, e) < 0 ||
 		posted_object_line(&p, "reason", LIMIT_REASON, &r->reason, e) < 0)
@@ -451,12 +457,12 @@ static int read_yank(struct sent_yank *x, struct err *e)
 		return err_set(e, ERR_INVALID, "yank: \"reason\" has the words that mark a yank of upstream");
 	if (!r->selects)
 		return err_set(e, ERR_INVALID, "yank: \"select\" is missing");
-	r->who = x->post.sender.token_name;
-	r->peer = x->post.sender.peer;
+	r->who = x->by.post.sender.token_name;
+	r->peer = x->by.post.sender.peer;
 	r->sees = may_know;
 	r->may = may_yank;
 	r->ctx = x;
-	x->post.sender.action = yank_files_action[r->undo];
+	x->by.post.sender.action = yank_files_action[r->undo];
 	return 0;
 }
 
@@ -477,7 +483,7 @@ static struct reply *answer_yank(const struct sent_yank *x)
 
 static int choose_files(struct sent_yank *x, struct catalog *c, struct err *e)
 {
-	struct server_context *s = x->post.sender.context;
+	struct server_context *s = x->by.post.sender.context;
 	catalog_limit(c, s->search_ms);
 	int result = yank_files_choose(&x->request, &server_context_site(s)->store, c, &x->files, e);
 	catalog_limit(c, 0);
@@ -488,17 +494,17 @@ static int choose_files(struct sent_yank *x, struct catalog *c, struct err *e)
 
 static int mark_yanked(struct sent_yank *x, struct err *e)
 {
-	struct server_context *s = x->post.sender.context;
+	struct server_context *s = x->by.post.sender.context;
 	struct catalog_lease lease;
 	if (catalog_pool_take(s->catalog_pool, &lease, e) < 0)
 		return -1;
 	int result = choose_files(x, lease.catalog, e);
 	if (result == 0)
-		result = take_yank_turns(x, x->files.files, e);
+		result = take_yank_turns(&x->by, x->files.files, e);
 	if (result == 0)
 		result = yank_files_check(&x->files, lease.catalog, e);
 	if (result == 0)
-		result = yank_files_mark(&x->request, &x->files, lease.catalog, x->post.sender.audit, e);
+		result = yank_files_mark(&x->request, &x->files, lease.catalog, x->by.post.sender.audit, e);
 	catalog_pool_give(s->catalog_pool, &lease);
 	return result;
 }
@@ -508,8 +514,8 @@ static int run_yank(struct json_post *p, struct reply **answer, struct err *e)
 	static const struct error_status none = {.status = 404, .title = "Not Found"};
 	struct sent_yank *x = (struct sent_yank *)p;
 	const struct request sender = sender_request(&p->sender);
-	auth_read_grant(p->sender.context, &sender, &x->read);
-	if (read_yank(x, e) < 0 || take_yank_turns(x, LIMIT_PROMOTE_COST, e) < 0)
+	auth_read_grant(p->sender.context, &sender, &x->by.read);
+	if (read_yank(x, e) < 0 || take_yank_turns(&x->by, LIMIT_PROMOTE_COST, e) < 0)
 		return -1;
 	if (mark_yanked(x, e) == 0)
 		*answer = answer_yank(x);
@@ -521,7 +527,7 @@ static int run_yank(struct json_post *p, struct reply **answer, struct err *e)
 static void release_yank(struct json_post *p)
 {
 	struct sent_yank *x = (struct sent_yank *)p;
-	token_grant_release(&x->read);
+	token_grant_release(&x->by.read);
 	yank_files_release(&x->files);
 }
 
@@ -542,6 +548,111 @@ struct body_handler *yank_receive(struct server_context *s, const struct route_m
 		.keys = keys,
 		.run = run_yank,
 		.release = release_yank,
+	};
+	return json_post_receive(&kind, s, match, refusal);
+}
+
+struct sent_status {
+	struct sent_mark by; // first
+	struct status_change change;
+	struct jsondoc *platforms;
+};
+
+static int read_status(struct sent_status *x, struct err *e)
+{
+	struct json_post *post = &x->by.post;
+	struct status_change *change = &x->change;
+	const char *name = NULL, *status = NULL;
+	CLEANUP(buf_release) struct buf normal = buf_up_to(LIMIT_FILE_NAME);
+	if (json_post_tree(post, e) < 0)
+		return -1;
+	const struct posted_object p = {"status", post->json};
+	if (posted_object_line(&p, "project", LIMIT_FILE_NAME, &name, e) < 0 ||
+		posted_object_line(&p, "status", LIMIT_FILE_NAME, &status, e) < 0 ||
+		posted_object_line(&p, "reason", LIMIT_REASON, &change->reason, e) < 0)
+		return -1;
+	if (!name || !name_is_valid(str_from(name)))
+		return err_set(e, ERR_INVALID, "status: \"project\" is no name of a project");
+	if (!status)
+		return err_set(e, ERR_INVALID, "status: \"status\" is missing");
+	if (status_change_name(status, &change->status, e) < 0)
+		return -1;
+	name_normalize(str_from(name), &normal);
+	change->project = arena_copy(&post->arena, buf_view(&normal));
+	change->who = post->sender.token_name;
+	change->peer = post->sender.peer;
+	change->sees = may_know;
+	change->may = may_yank;
+	change->ctx = x;
+	post->project = change->project;
+	return status_change_check(change, e);
+}
+
+static int note_status(void *ctx, const struct platform *p, struct err *e UNUSED)
+{
+	struct sent_status *x = ctx;
+	jsondoc_add(x->platforms, jsondoc_new("platform:s waits_for_release:b", p->name, store_is_split(p)));
+	return 0;
+}
+
+static int change_status(struct sent_status *x, struct err *e)
+{
+	struct catalog_lease lease;
+	struct sender *sender = &x->by.post.sender;
+	struct server_context *s = sender->context;
+	if (catalog_pool_take(s->catalog_pool, &lease, e) < 0)
+		return -1;
+	int result = status_change_make(&x->change, &server_context_site(s)->store, lease.catalog, sender->audit, note_status, x, e);
+	catalog_pool_give(s->catalog_pool, &lease);
+	return result;
+}
+
+static int run_status(struct json_post *p, struct reply **answer, struct err *e)
+{
+	static const struct error_status none = {.status = 404, .title = "Not Found"};
+	struct sent_status *x = (struct sent_status *)p;
+	const struct request sender = sender_request(&p->sender);
+	auth_read_grant(p->sender.context, &sender, &x->by.read);
+	if (read_status(x, e) < 0 || take_yank_turns(&x->by, LIMIT_PROMOTE_COST, e) < 0)
+		return -1;
+	x->platforms = jsondoc_array();
+	if (change_status(x, e) == 0) {
+		CLEANUP(buf_release) struct buf text = buf_up_to(SIZE_MAX / 2);
+		CLEANUP(jsondoc_cleanup)
+		struct jsondoc *doc = jsondoc_new("project:s status:s platforms:j", x->change.project,
+			simplepage_status_name[x->change.status], STEAL_PTR(x->platforms));
+		jsondoc_write(doc, 0, &text);
+		*answer = reply_json(200, &text);
+	} else if (e->kind == ERR_NOT_FOUND) {
+		*answer = json_post_refused(p, &none, e);
+	}
+	return *answer ? 0 : -1;
+}
+
+static void release_status(struct json_post *p)
+{
+	struct sent_status *x = (struct sent_status *)p;
+	token_grant_release(&x->by.read);
+	jsondoc_cleanup(&x->platforms);
+}
+
+struct body_handler *status_receive(struct server_context *s, const struct route_match *match, struct reply **refusal)
+{
+	static const char *const keys[] = {"project", "status", "reason", NULL};
+	static const struct json_post_kind kind = {
+		.size = sizeof(struct sent_status),
+		.action = "status",
+		.right = TOKEN_YANK,
+		.takes_long = true,
+		.what = "status:",
+		.one = "status",
+		.many = "documents",
+		.room_for = "it",
+		.bytes = LIMIT_SIDECAR,
+		.values = LIMIT_YANK_VALUES,
+		.keys = keys,
+		.run = run_status,
+		.release = release_status,
 	};
 	return json_post_receive(&kind, s, match, refusal);
 }

@@ -167,6 +167,17 @@ def test_no_byte_of_an_answer_to_a_yank(worlds):
     assert not wrong, "\n".join(map(str, wrong))
 
 
+def test_no_byte_of_an_answer_to_a_status(worlds):
+    wrong = []
+    for asker in worlds[0].token:
+        for project in ("vaulted", "other", "no-such"):
+            found = differ(worlds, lambda world, project=project, asker=asker: evidence.post(
+                world.server, "/-/status/", {"project": project, "status": "archived", "reason": "x"}, world.token[asker]))
+            if found:
+                wrong.append((asker, project, found))
+    assert not wrong, "\n".join(map(str, wrong))
+
+
 def test_no_byte_of_an_answer_to_what_is_posted(worlds):
     wrong = []
     rebuilds = {"rows": []}

@@ -2,6 +2,7 @@
 """wheelcache status (PEP 792): what a quarantine hides in every way, and what the other statuses say."""
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 from html import escape
@@ -10,6 +11,7 @@ import pytest
 
 import buckets
 import clients
+import evidence
 import merging
 import pages
 import pruning
@@ -344,3 +346,54 @@ def test_clients_get_none_and_the_reason_by_url(serve, store, tmp_path, client, 
         done = subprocess.run([str(program), *words[1:], "--index-url", f"{server.url}/simple/", wanted], cwd=tmp_path,
                               env=clients.clean_environment(tmp_path), capture_output=True, text=True, check=False, timeout=120)
         assert done.returncode != 0 and says in done.stdout + done.stderr
+
+
+def ask(server, token, *words, code=0):
+    """The command, in an environment that has the token, and with no store."""
+    environment = os.environ | {"WHEELCACHE_TOKEN": token}
+    done = serving.run("status", "--server", f"{server.url}/", *words, env=environment)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def test_server_sets_it_for_a_token_that_may_yank(serve, store):
+    server = serve(store, "--rescan", "0")
+    token = uploading.add_token(server, "--right", "yank", "--note", "team", "--project", "mine")
+    assert ask(server, token, "Mine", "quarantined", "--reason", "it steals keys").splitlines() == [
+        f"{platform}: mine is quarantined" for platform in PLATFORMS]
+    assert state(server) == ("quarantined", 0) and page(server)["project-status"]["reason"] == "it steals keys"
+    assert json.loads((store / PLATFORMS[0] / "m/mine/.status").read_text())["by"] == "team"
+    assert ask(server, token, "mine", "active", "--quiet") == "" and state(server) == ("active", 2)
+    lines = [one for one in uploading.audit(server) if one["action"] == "status"]
+    assert [(one["who"], one["peer"], one["result"], one["reason"]) for one in lines] == [
+        ("team", "127.0.0.1", "done", reason) for reason in ("quarantined: it steals keys", "active") for _ in PLATFORMS]
+    assert "may not" in ask(server, token, "other", "archived", "--reason", "x", code=1)
+    assert "no platform has, or had, a project none" in ask(server, uploading.add_token(server, "--right", "yank"), "none", "archived",
+                                                            "--reason", "x", code=1)
+
+
+def test_server_sets_it_nowhere_if_the_token_may_not_on_one_platform(serve, store):
+    """A platform that never had the project stays as it is; a right of another kind sets none."""
+    storelib.make_wheel(store / PLATFORMS[1] / "o" / "only", "only", "1.0")
+    server = serve(store, "--rescan", "0")
+    token = uploading.add_token(server, "--right", "yank", "--platform", PLATFORMS[1])
+    assert f"platform {PLATFORMS[0]}: the token may not" in ask(server, token, "mine", "archived", "--reason", "x", code=1)
+    assert not list(store.rglob(".status"))
+    assert ask(server, token, "only", "archived", "--reason", "x") == f"{PLATFORMS[1]}: only is archived\n"
+    assert [one.parent.name for one in store.rglob(".status")] == ["only"]
+    for other in (uploading.add_token(server, "--upload", PLATFORMS[0]), uploading.add_token(server, "--read"), "wc_wrong"):
+        ask(server, other, "mine", "archived", "--reason", "x", code=1)
+    assert serving.run("freeze", PLATFORMS[1], *options(server), "--store", store).returncode == 0
+    assert "frozen" in ask(server, token, "only", "active", code=1)
+
+
+@pytest.mark.parametrize("document, says", [
+    ({"status": "archived", "reason": "x"}, "is no name of a project"), ({"project": "a b", "status": "archived"}, "is no name of a project"),
+    ({"project": "mine"}, "\"status\" is missing"), ({"project": "mine", "status": "gone"}, "there is no status"),
+    ({"project": "mine", "status": "archived"}, "the reason is missing"), ({"project": "mine", "status": "archived", "reason": 5}, "reason"),
+    ({"project": "mine", "status": "archived", "reason": "x", "platform": "y"}, "platform")])
+def test_wrong_requests(serve, store, document, says):
+    server = serve(store, "--rescan", "0")
+    reply = evidence.post(server, "/-/status/", document, uploading.add_token(server, "--right", "yank"))
+    assert reply.status == 400 and says in json.loads(reply.body)["message"], reply.body
+    assert not list(store.rglob(".status"))

@@ -1,7 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/state/publish/marking.h"
 
-static const char *result_of_mark(int marked, const struct err *e)
+#include "lib/os/clock.h"
+
+enum { PROBE_MS = 2000 };
+
+int marking_check_volume(const struct platform *p, struct err *e)
+{
+	struct err why = ERR_INIT; // what a bucket says is for the log of the scan
+	if (!p->is_away && place_answers(p->written, NULL, clock_ms() + PROBE_MS, &why))
+		return 0;
+	return err_set(e, ERR_BUSY, "platform %s: its volume does not answer: nothing was done", p->name);
+}
+
+const char *marking_result(int marked, const struct err *e)
 {
 	if (marked == 0)
 		return "done";
@@ -27,7 +39,7 @@ int marking_file(const struct marking *m, const char *filename, const struct pla
 		.project = place.project,
 		.file = filename,
 		.sha256 = is_known ? sha256 : NULL,
-		.result = result_of_mark(marked, e),
+		.result = marking_result(marked, e),
 		.reason = marked < 0 ? e->msg : m->reason};
 	int written = audit_write(audit, &entry, marked < 0 ? &unwritten : e);
 	return marked < 0 || written < 0 ? -1 : 0;

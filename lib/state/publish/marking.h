@@ -17,6 +17,10 @@ struct marking {
 	void *ctx;
 };
 
+// ERR_BUSY: the platform's volume does not answer within two seconds.
+int marking_check_volume(const struct platform *p, struct err *e) MUST_CHECK;
+// Of the audit log: "done"; where marked is an error, "refused" of ERR_BUSY, else "failed".
+const char *marking_result(int marked, const struct err *e);
 // Calls mark, and writes a line, also of a failure; none of a file that is not there. The error is that of mark; only
 // where it succeeds, that of the audit log.
 int marking_file(const struct marking *m, const char *filename, const struct platform *p, struct catalog *c,

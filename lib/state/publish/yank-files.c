@@ -8,12 +8,9 @@
 #include "lib/base/suggest.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/domain/text/filename.h"
-#include "lib/os/clock.h"
 #include "lib/state/publish/file-select.h"
 #include "lib/state/publish/marking.h"
 #include "lib/state/publish/sidecar-ops.h"
-
-enum { PROBE_MS = 2000 }; // in which a volume must answer
 
 const char *const yank_files_action[2] = {"yank", "unyank"};
 
@@ -166,18 +163,10 @@ int yank_files_choose(const struct yank_request *r, const struct store *s, struc
 
 // --- checking ---
 
-static int check_volume(const struct platform *p, struct err *e)
-{
-	struct err why = ERR_INIT; // what a bucket says is for the log of the scan
-	if (!p->is_away && place_answers(p->written, NULL, clock_ms() + PROBE_MS, &why))
-		return 0;
-	return err_set(e, ERR_BUSY, "platform %s: its volume does not answer: nothing was done", p->name);
-}
-
 // No freeze of the platform returns from now on.
 static int hold_platform(struct yank_files *f, const struct platform *p, struct err *e)
 {
-	return check_volume(p, e) < 0 ? -1 : freeze_enter(p, false, &f->hold[f->holds++], e);
+	return marking_check_volume(p, e) < 0 ? -1 : freeze_enter(p, false, &f->hold[f->holds++], e);
 }
 
 int yank_files_check(struct yank_files *f, struct catalog *c, struct err *e)
