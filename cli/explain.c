@@ -139,7 +139,7 @@ static int explain_project(struct explain_command *l, struct err *e)
 		names = NULL;
 	CLEANUP(owned_names_cleanup) struct owned_names *ours = names;
 	CLEANUP(rule_list_cleanup) struct rule_list *denied = NULL;
-	if (rule_list_open(s->config.deny, true, &denied, e) < 0)
+	if (rule_list_open(s->config.deny, NULL, &denied, e) < 0)
 		return -1;
 	x.about.denied = denied;
 	x.about.view = find_view(l, &past, e);

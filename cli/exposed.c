@@ -155,7 +155,7 @@ static int run_exposed(void *self, struct err *e)
 	if (x->severity && !least)
 		return err_set(e, ERR_USAGE, "--severity %s: expected low, medium, high or critical", x->severity);
 	if (session_open(s, SESSION_VIEWS | SESSION_UPSTREAM, e) < 0 || open_lists(x, e) < 0 ||
-		rule_list_open(s->config.deny, true, &x->denied, e) < 0 ||
+		rule_list_open(s->config.deny, NULL, &x->denied, e) < 0 ||
 		open_downloads(x, STATE_FILE_DOWNLOADS, &x->downloads, e) < 0 ||
 		open_downloads(x, STATE_FILE_DOWNLOADERS, &x->downloaders, e) < 0)
 		return -1;

@@ -235,7 +235,7 @@ struct policies {
 static int policies_read(const struct config *c, const char *catalog_path, struct policies *out, struct err *e)
 {
 	*out = (struct policies){0};
-	if (rule_list_open(c->deny, true, &out->denied, e) == 0 && upload_policy_new(c, &out->upload, e) == 0 && wheel_gate_new(c, &out->gate, e) == 0 &&
+	if (rule_list_open(c->deny, NULL, &out->denied, e) == 0 && upload_policy_new(c, &out->upload, e) == 0 && wheel_gate_new(c, &out->gate, e) == 0 &&
 		advisories_open(c, catalog_path, &out->advisories, e) == 0)
 		return 0;
 	rule_list_unref(out->denied);

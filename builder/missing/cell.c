@@ -42,7 +42,7 @@ int cell_rules_init(struct cell_rules *r, const struct config *c, struct err *e)
 	if (read_package_list(&r->packages, c->build_packages, "build", "packages", e) < 0 ||
 		read_package_list(&r->skip, c->build_skip, "build", "skip", e) < 0 ||
 		read_package_list(&r->skip, c->deny, "server", "deny", e) < 0 ||
-		rule_list_open(c->deny, true, &r->denied, e) < 0)
+		rule_list_open(c->deny, NULL, &r->denied, e) < 0)
 		return -1;
 	if (r->has_packages && !r->packages.count) // as a failed download leaves it: nothing would be built
 		return err_set(e, ERR_USAGE, "[build] packages: %s: it names no project", c->build_packages);

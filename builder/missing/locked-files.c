@@ -633,7 +633,7 @@ int locked_files_find(const struct config *c, const struct store *store, struct 
 		.options = options,
 		.out = out,
 		.lock = xcalloc(paths + 1, sizeof(*x.lock))};
-	int result = rule_list_open(c->deny, true, &x.denied, e) < 0 ? -1 : choose_places(&x, e);
+	int result = rule_list_open(c->deny, NULL, &x.denied, e) < 0 ? -1 : choose_places(&x, e);
 	for (size_t i = 0; i < paths && result == 0; i++)
 		result = read_lock(&x, path[i], choice, e);
 	if (result == 0)

@@ -94,7 +94,7 @@ static int check_platform_folder(const char *folder, const struct platform *p, s
 static int prepare_export(struct export *x, struct err *e)
 {
 	const struct export_options *o = x->options;
-	if (rule_list_open(x->site->config.deny, true, &x->denied, e) < 0)
+	if (rule_list_open(x->site->config.deny, NULL, &x->denied, e) < 0)
 		return -1;
 	x->base = o->base ? url_base(str_from(o->base)) : NULL;
 	if (o->base && !x->base)

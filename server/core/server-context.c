@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/core/server-context.h"
 
-#include <stdlib.h>
-
 #include "lib/advisories/advisories.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
@@ -53,35 +51,17 @@ void server_context_set_denied(struct server_context *s, struct rule_list *l)
 	pthread_mutex_lock(&s->refs_lock);
 	struct rule_list *old = s->denied;
 	s->denied = l;
-	mem_free(&s->denied_error);
 	pthread_mutex_unlock(&s->refs_lock);
 	rule_list_unref(old);
 }
 
-static void blame_denied(struct server_context *s, const char *why)
-{
-	pthread_mutex_lock(&s->refs_lock);
-	s->denied_failed = s->denied_error ? s->denied_failed : clock_wall_seconds();
-	free(s->denied_error);
-	s->denied_error = xstrdup(why);
-	pthread_mutex_unlock(&s->refs_lock);
-}
-
 bool server_context_look_at_denied(struct server_context *s)
 {
-	struct err e = ERR_INIT;
-	struct rule_list *now;
 	CLEANUP(rule_list_cleanup) struct rule_list *before = server_context_denied(s);
-	if (!rule_list_has_changed(before))
-		return false;
-	if (rule_list_open(server_context_site(s)->config.deny, true, &now, &e) == 0) {
-		server_context_set_denied(s, now);
-		return true;
-	}
-	log_error("[server] deny stays as it was: %s", e.msg);
-	rule_list_blame(before);
-	blame_denied(s, e.msg);
-	return false;
+	bool has_changed = rule_list_has_changed(before);
+	if (has_changed)
+		server_context_set_denied(s, rule_list_renew(before));
+	return has_changed;
 }
 
 struct told_lists {
@@ -106,12 +86,12 @@ static void add_told_list(void *ctx, const struct upstreams_list *l)
 struct jsondoc *server_context_rule_lists(struct server_context *s, uint32_t upstreams, bool has_folders, bool *has_broken)
 {
 	struct told_lists t = {jsondoc_array(), upstreams, has_folders, false};
-	pthread_mutex_lock(&s->refs_lock);
-	const struct upstreams_list denied = {
-		NULL, 0, "deny", server_context_site(s)->config.deny, s->denied_error, s->denied_failed};
-	if (denied.path)
+	CLEANUP(rule_list_cleanup) struct rule_list *list = server_context_denied(s);
+	struct upstreams_list denied = {.key = "deny"};
+	if (list) {
+		rule_list_tell(list, &denied.path, &denied.error, &denied.failed);
 		add_told_list(&t, &denied);
-	pthread_mutex_unlock(&s->refs_lock);
+	}
 	if (s->upstreams)
 		upstreams_lists(s->upstreams, add_told_list, &t);
 	*has_broken = t.has_broken;

@@ -65,10 +65,8 @@ struct server_context {
 	// A request reads each once. A reload replaces them; the old ones live until the server ends.
 	struct site *_Atomic site;
 	struct upload_policy *_Atomic upload_policy; // NULL: every upload is taken
-	pthread_mutex_t refs_lock;     // of the next five
+	pthread_mutex_t refs_lock;     // of the next three
 	struct rule_list *denied;      // see server_context_denied()
-	char *denied_error;            // why it could not be read again; NULL: it could
-	int64_t denied_failed;         // since when, in seconds since 1970
 	struct wheel_gate *wheel_gate; // NULL: wheels are not audited; see server_context_gate()
 	struct advisories *advisories; // see server_context_advisories()
 	pthread_mutex_t lists_lock;    // of who changes them
@@ -194,7 +192,7 @@ struct reply *server_context_not_found_in(struct server_context *s, bool is_priv
 // [server] deny, which the caller gives back; NULL: none.
 struct rule_list *server_context_denied(struct server_context *s);
 void server_context_set_denied(struct server_context *s, struct rule_list *l); // takes it over
-// Reads the list again if it has changed. Whether it is another one.
+// Reads the list again if it has changed: whether it has.
 bool server_context_look_at_denied(struct server_context *s);
 // The lists of `deny` and `allow`, those of upstreams (bits by number) and of [server], and the holds if they cannot be read:
 // [{"upstream"?, "key", "list", "error"?, "failed"? (since when it cannot be read)}, …]. Without folders "list" and "error" have

@@ -4,17 +4,17 @@
 #pragma once
 
 #include <stdbool.h>
-#include <sys/stat.h>
 
 #include "lib/base/err.h"
 #include "lib/domain/text/requirement.h"
 
 struct rule_list;
 
-// Reads the lines alone, to be released in any case. The errors of rule_list_open().
-int rule_list_read(const char *path, bool has_platforms, struct requirements *out, struct err *e) MUST_CHECK;
-// path NULL: *out is NULL. has_platforms: lines may be for some platforms. ERR_USAGE, ERR_IO, ERR_NOT_FOUND.
-int rule_list_open(const char *path, bool has_platforms, struct rule_list **out, struct err *e) MUST_CHECK;
+// path NULL: *out is NULL. key_of_upstream: "deny" or "allow"; NULL: [server] deny, whose lines may be for some platforms.
+// ERR_USAGE, ERR_IO, ERR_NOT_FOUND.
+int rule_list_open(const char *path, const char *key_of_upstream, struct rule_list **out, struct err *e) MUST_CHECK;
+// Another reading of its file, with an error in the log if that cannot be read: then the lines are those of l.
+struct rule_list *rule_list_renew(struct rule_list *l);
 struct rule_list *rule_list_ref(struct rule_list *l);
 void rule_list_unref(struct rule_list *l);
 void rule_list_cleanup(struct rule_list **l); // for CLEANUP
@@ -24,10 +24,7 @@ const struct requirements *rule_list_lines(const struct rule_list *l);
 // name does not say is of each version.
 const struct requirement *rule_list_find(const struct rule_list *l, const char *project, const char *filename,
 	const char *platform);
-// Whether a file of lines is another one than `seen`, or missing at two looks: an editor may just replace it. *is_missing: at
-// the last look.
-bool rule_list_file_has_changed(const char *path, const struct stat *seen, bool *is_missing);
-// The same of the list's file. One thread.
+// Whether the file is another one now. An editor may just replace it: it is missing if it is so at two looks. One thread.
 bool rule_list_has_changed(struct rule_list *l);
-// What is there now could not be read: it is looked at when it has changed again. One thread.
-void rule_list_blame(struct rule_list *l);
+// Its path, and why it could not be read again (NULL: it could), since when in seconds since 1970. Borrowed.
+void rule_list_tell(const struct rule_list *l, const char **path, const char **error, int64_t *failed);

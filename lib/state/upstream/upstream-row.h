@@ -5,7 +5,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/stat.h>
 
 #include "lib/base/buf.h"
 #include "lib/domain/index/simplepage.h"
@@ -31,7 +30,8 @@ struct mirror_pins;
 struct right_clock;
 struct advisories;
 struct offering_rules;
-struct rule_part;
+struct read_holds;
+struct rule_list;
 
 // A set of projects, by hash.
 struct upstream_some {
@@ -174,27 +174,20 @@ struct str upstream_row_packed(const struct upstream_row *row, struct buf *room)
 bool upstream_row_may_lack(const struct upstream_row *row);
 // Whether a page is older: by serial, else by newest upload, else because it only lacks files.
 bool upstream_page_is_older(const struct simplepage *page, const struct simplepage *before);
-// A list of the operator, or the holds.
-struct rule_source {
-	char *path; // NULL: none
-	struct stat seen;
-	bool is_missing; // at the last look
-	struct rule_part *part;
-	char *error;    // why it could not be read again, so that part is an older one; NULL: it could
-	int64_t failed; // since when, in seconds since 1970
-};
-
-// Constant once it is made, but for is_missing, so that answers can borrow from it.
+// Constant once it is made, so that answers can borrow from it.
 struct upstream_rules {
 	atomic_uint refs;
 	uint64_t number; // no others of these upstreams have it
 	struct right_clock *clock; // NULL: the wall clock
-	struct rule_source holds;
+	const char *offers;       // the folder of the holds, of the upstreams; NULL: none was read yet
+	struct read_holds *holds;
+	char *holds_error;        // why they could not be read again, so that those before count; NULL: they could
+	int64_t holds_failed;     // since when, in seconds since 1970
 	char *contact;
 	size_t count;
 	struct offering_rules *of; // of each upstream
-	struct rule_source *deny, *allow; // the same
-	struct rule_source denied;        // [server] deny
+	struct rule_list **deny, **allow; // the same
+	struct rule_list *denied;         // [server] deny
 	struct advisories *lists;
 	bool are_none;
 };

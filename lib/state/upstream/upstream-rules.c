@@ -19,34 +19,18 @@ enum { DENIED_TEXT = 1000 }; // bytes of a line of `deny`
 
 // --- the rules ---
 
-// What was read, shared by the rules that are made while it counts.
-struct rule_part {
+// The holds that were read, shared by the rules that are made while they count.
+struct read_holds {
 	atomic_uint refs;
-	struct requirements lines; // of a list
-	struct holds holds;        // or these
+	struct holds holds;
 };
 
-static struct rule_part *new_part(void)
+static void drop_holds(struct read_holds *h)
 {
-	struct rule_part *part = xcalloc(1, sizeof(*part));
-	atomic_init(&part->refs, 1);
-	return part;
-}
-
-static void drop_part(struct rule_part *part)
-{
-	if (!part || atomic_fetch_sub_explicit(&part->refs, 1, memory_order_acq_rel) != 1)
+	if (!h || atomic_fetch_sub_explicit(&h->refs, 1, memory_order_acq_rel) != 1)
 		return;
-	requirements_release(&part->lines);
-	holds_release(&part->holds);
-	free(part);
-}
-
-static void release_source(struct rule_source *s)
-{
-	drop_part(s->part);
-	free(s->error);
-	free(s->path);
+	holds_release(&h->holds);
+	free(h);
 }
 
 void upstream_rules_drop(struct upstream_rules *r)
@@ -54,13 +38,14 @@ void upstream_rules_drop(struct upstream_rules *r)
 	if (!r || atomic_fetch_sub_explicit(&r->refs, 1, memory_order_acq_rel) != 1)
 		return;
 	for (size_t i = 0; i < r->count; i++) {
-		release_source(&r->deny[i]);
-		release_source(&r->allow[i]);
+		rule_list_unref(r->deny[i]);
+		rule_list_unref(r->allow[i]);
 		free((char *)(uintptr_t)r->of[i].upstream);
 		free((char *)(uintptr_t)r->of[i].exempt);
 	}
-	release_source(&r->holds);
-	release_source(&r->denied);
+	drop_holds(r->holds);
+	free(r->holds_error);
+	rule_list_unref(r->denied);
 	free(r->of);
 	free(r->deny);
 	free(r->allow);
@@ -74,51 +59,39 @@ static void cleanup_rules(struct upstream_rules **r)
 	upstream_rules_drop(*r);
 }
 
-// What cannot be read is as it was before, under the same path.
-static int keep_part(struct rule_source *s, const struct rule_source *before, struct err *e)
+static int open_rule_list(const char *path, const char *key, struct rule_list *before, struct rule_list **out,
+	struct err *e)
 {
-	if (!before || !before->path || strcmp(before->path, s->path) != 0)
+	*out = before ? rule_list_renew(before) : NULL;
+	if (before || rule_list_open(path, key, out, e) == 0)
+		return 0;
+	e->kind = ERR_USAGE;
+	return -1;
+}
+
+static int keep_holds(struct upstream_rules *r, const struct upstream_rules *before, struct err *e)
+{
+	if (!before || !before->offers)
 		return -1;
-	drop_part(s->part);
-	s->part = before->part;
-	atomic_fetch_add_explicit(&s->part->refs, 1, memory_order_relaxed);
-	s->error = xstrdup(e->msg);
-	s->failed = before->error ? before->failed : clock_wall_seconds();
-	if (!before->error || strcmp(before->error, s->error) != 0)
-		log_error("%s; what it said before counts", s->error);
+	drop_holds(r->holds);
+	r->holds = before->holds;
+	atomic_fetch_add_explicit(&r->holds->refs, 1, memory_order_relaxed);
+	r->holds_error = xstrdup(e->msg);
+	r->holds_failed = before->holds_error ? before->holds_failed : clock_wall_seconds();
+	if (!before->holds_error || strcmp(before->holds_error, e->msg) != 0)
+		log_error("%s; what it said before counts", e->msg);
 	*e = (struct err)ERR_INIT;
 	return 0;
 }
 
-static int fill_list(struct requirements *lines, const char *path, bool is_servers, const char *key, struct err *e)
+static int read_holds(struct upstream_rules *r, uint64_t *mark, const struct upstream_rules *before, struct err *e)
 {
-	if (rule_list_read(path, is_servers, lines, e) == 0)
+	r->holds = xcalloc(1, sizeof(*r->holds));
+	atomic_init(&r->holds->refs, 1);
+	if (!r->offers)
 		return 0;
-	e->kind = ERR_USAGE;
-	return err_prefix(e, "[%s] %s: ", is_servers ? "server" : "upstream", key);
-}
-
-static int read_rule_list(struct rule_source *s, const char *path, bool is_servers, const char *key,
-	const struct rule_source *before, struct err *e)
-{
-	s->part = new_part();
-	if (!path)
-		return 0;
-	s->path = xstrdup(path);
-	if (stat(path, &s->seen) < 0)
-		s->seen = (struct stat){0};
-	return fill_list(&s->part->lines, path, is_servers, key, e) < 0 ? keep_part(s, before, e) : 0;
-}
-
-static int read_holds(struct rule_source *s, const char *folder, uint64_t *mark, const struct rule_source *before,
-	struct err *e)
-{
-	s->part = new_part();
-	if (!folder)
-		return 0;
-	s->path = xstrdup(folder);
-	bool is_read = holds_mark(folder, mark, e) == 0 && holds_read(folder, &s->part->holds, e) == 0;
-	return is_read ? 0 : keep_part(s, before, e);
+	bool is_read = holds_mark(r->offers, mark, e) == 0 && holds_read(r->offers, &r->holds->holds, e) == 0;
+	return is_read ? 0 : keep_holds(r, before, e);
 }
 
 static enum offering_unknown unknown_named(const char *name)
@@ -133,18 +106,18 @@ static int make_one(struct upstream_rules *r, size_t i, const struct config_upst
 	const struct upstream_rules *before, struct err *e)
 {
 	r->count++;
-	if (read_rule_list(&r->deny[i], c->deny, false, "deny", before ? &before->deny[i] : NULL, e) < 0 ||
-		read_rule_list(&r->allow[i], c->allow, false, "allow", before ? &before->allow[i] : NULL, e) < 0)
+	if (open_rule_list(c->deny, "deny", before ? before->deny[i] : NULL, &r->deny[i], e) < 0 ||
+		open_rule_list(c->allow, "allow", before ? before->allow[i] : NULL, &r->allow[i], e) < 0)
 		return -1;
 	r->of[i] = (struct offering_rules){.upstream = xstrdup(c->name),
 		.cooldown = (int64_t)c->cooldown,
 		.exempt = name_list_normal(c->cooldown_exempt, NULL),
 		.unknown = unknown_named(c->cooldown_unknown),
-		.denied = &r->denied.part->lines,
-		.deny = &r->deny[i].part->lines,
-		.allow = &r->allow[i].part->lines,
+		.denied = rule_list_lines(r->denied),
+		.deny = rule_list_lines(r->deny[i]),
+		.allow = rule_list_lines(r->allow[i]),
 		.lists = advisories_concern(r->lists, c->name) ? r->lists : NULL,
-		.holds = &r->holds.part->holds,
+		.holds = &r->holds->holds,
 		.contact = r->contact};
 	return 0;
 }
@@ -163,8 +136,9 @@ static struct upstream_rules *make_rules(struct upstreams *u, const struct confi
 	r->allow = xcalloc(u->count + 1, sizeof(*r->allow));
 	r->lists = advisories_ref(u->lists);
 	r->contact = c->contact ? xstrdup(c->contact) : NULL;
-	if (read_holds(&r->holds, u->offers, &mark, before ? &before->holds : NULL, e) < 0 ||
-		read_rule_list(&r->denied, c->deny, true, "deny", before ? &before->denied : NULL, e) < 0)
+	r->offers = u->offers;
+	if (read_holds(r, &mark, before, e) < 0 ||
+		open_rule_list(c->deny, NULL, before ? before->denied : NULL, &r->denied, e) < 0)
 		return NULL;
 	r->are_none = true;
 	for (size_t i = 0; i < u->count; i++) {
@@ -342,17 +316,12 @@ bool upstreams_hide_version(struct upstreams *u, const char *upstream, uint32_t 
 
 // --- following changes ---
 
-static bool list_has_changed(struct rule_source *s)
-{
-	return s->path && rule_list_file_has_changed(s->path, &s->seen, &s->is_missing);
-}
-
 static bool holds_have_changed(const struct upstreams *u)
 {
 	uint64_t mark;
 	struct holds now;
 	struct err e = ERR_INIT; // make_rules() says it where it matters
-	bool was_wrong = u->offer_rules->holds.error;
+	bool was_wrong = u->offer_rules->holds_error;
 	if (holds_mark(u->offers, &mark, &e) < 0)
 		return !was_wrong;
 	if (mark != u->holds_mark)
@@ -367,10 +336,10 @@ static bool holds_have_changed(const struct upstreams *u)
 static bool rules_have_changed(struct upstreams *u)
 {
 	bool has_changed = holds_have_changed(u);
-	has_changed |= list_has_changed(&u->offer_rules->denied);
+	has_changed |= rule_list_has_changed(u->offer_rules->denied);
 	for (size_t i = 0; i < u->offer_rules->count; i++) {
-		has_changed |= list_has_changed(&u->offer_rules->deny[i]);
-		has_changed |= list_has_changed(&u->offer_rules->allow[i]);
+		has_changed |= rule_list_has_changed(u->offer_rules->deny[i]);
+		has_changed |= rule_list_has_changed(u->offer_rules->allow[i]);
 	}
 	return has_changed;
 }
@@ -411,32 +380,33 @@ bool upstreams_look(struct upstreams *u)
 
 // --- lists that cannot be read ---
 
-static void tell_list(const struct rule_source *s, const char *upstream, size_t number, const char *key, upstreams_list_fn *fn,
-	void *ctx)
+static void tell_list(const struct rule_list *list, const char *upstream, size_t number, const char *key,
+	upstreams_list_fn *fn, void *ctx)
 {
-	const struct upstreams_list l = {upstream, number, key, s->path, s->error, s->failed};
-	if (s->path)
-		fn(ctx, &l);
+	struct upstreams_list l = {.upstream = upstream, .number = number, .key = key};
+	if (!list)
+		return;
+	rule_list_tell(list, &l.path, &l.error, &l.failed);
+	fn(ctx, &l);
 }
 
 void upstreams_lists(struct upstreams *u, upstreams_list_fn *fn, void *ctx)
 {
 	CLEANUP(cleanup_rules) struct upstream_rules *r = take_rules(u, true);
 	for (size_t i = 0; r && i < r->count; i++) {
-		tell_list(&r->deny[i], r->of[i].upstream, i, "deny", fn, ctx);
-		tell_list(&r->allow[i], r->of[i].upstream, i, "allow", fn, ctx);
+		tell_list(r->deny[i], r->of[i].upstream, i, "deny", fn, ctx);
+		tell_list(r->allow[i], r->of[i].upstream, i, "allow", fn, ctx);
 	}
-	if (r)
-		tell_list(&r->holds, NULL, 0, "holds", fn, ctx);
+	if (r && r->offers)
+		fn(ctx, &(struct upstreams_list){NULL, 0, "holds", r->offers, r->holds_error, r->holds_failed});
 }
 
 static void check_list(const char *path, const char *upstream, const char *key, upstreams_list_fn *fn, void *ctx)
 {
 	struct err e = ERR_INIT;
-	struct requirements lines = {0};
-	bool is_read = path && fill_list(&lines, path, !upstream, key, &e) == 0;
+	CLEANUP(rule_list_cleanup) struct rule_list *list = NULL;
+	bool is_read = rule_list_open(path, upstream ? key : NULL, &list, &e) == 0;
 	const struct upstreams_list l = {upstream, 0, key, path, is_read ? NULL : e.msg, 0};
-	requirements_release(&lines);
 	if (path)
 		fn(ctx, &l);
 }
@@ -465,8 +435,8 @@ void upstreams_end_waivers(struct upstreams *u, upstreams_waiver_fn *fn, void *c
 {
 	struct err e = ERR_INIT;
 	CLEANUP(cleanup_rules) struct upstream_rules *r = upstream_rules_take(u);
-	for (size_t i = 0; r && r->clock && i < r->holds.part->holds.waivers; i++) {
-		const struct waiver *w = &r->holds.part->holds.waiver[i];
+	for (size_t i = 0; r && r->clock && i < r->holds->holds.waivers; i++) {
+		const struct waiver *w = &r->holds->holds.waiver[i];
 		if (w->until >= right_clock_now(r->clock))
 			continue;
 		int ended = holds_end(u->offers, w->id, &e);
