@@ -181,7 +181,8 @@ enum {
 	LIMIT_ADVISORY_SOURCES = 64,         // number of files and folders of block lists
 	LIMIT_OSV_QUERY = 1 << 20,           // what a client asks about records,
 	LIMIT_OSV_VALUES = 1 << 14,          // number of JSON values in it,
-	LIMIT_OSV_QUERIES = 1000,            // and of queries
+	LIMIT_OSV_QUERIES = 1000,            // and of queries,
+	LIMIT_OSV_CPU_MS = 1000,             // and milliseconds of a processor after which those left are to be asked again
 	LIMIT_AUDIT_RULES = 256,             // number of rules of an audit policy,
 	LIMIT_AUDIT_PATTERNS = 1024,         // number of its patterns,
 	LIMIT_AUDIT_PATTERN = 512,           // one of them,

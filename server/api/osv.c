@@ -64,9 +64,10 @@ struct reply *osv_record(struct server_context *s, struct catalog *c UNUSED, con
 // --- what a client asks ---
 
 struct osv_query {
-	struct str project; // normal form; empty: of another ecosystem, or of a commit, of which nothing is known
-	struct str version; // empty: any
-	struct str after;   // the last id of the page before
+	struct str project;     // normal form; empty: of another ecosystem, or of a commit, of which nothing is known
+	struct str version;     // empty: any
+	struct str after;       // the last id of the page before
+	struct jsondoc *answer; // of a batch
 };
 
 static struct str text_of_key(const struct jsondoc *object, const char *key)
@@ -194,6 +195,7 @@ static void put_modified(int64_t ns, struct jsondoc *doc)
 	jsondoc_put_str(doc, "modified", text);
 }
 
+// most: not 0 if there are hits.
 static struct jsondoc *ids_doc(const struct osv_hits *hits, size_t most)
 {
 	size_t i = 0;
@@ -210,7 +212,7 @@ static struct jsondoc *ids_doc(const struct osv_hits *hits, size_t most)
 	else
 		jsondoc_cleanup(&list);
 	if (i < hits->count)
-		put_id("next_page_token", i ? hits->item[i - 1].advisory.id : STR(FIRST_PAGE), doc);
+		put_id("next_page_token", hits->item[i - 1].advisory.id, doc);
 	return doc;
 }
 
@@ -255,21 +257,47 @@ static int answer_osv_query(struct json_post *p, struct reply **answer, struct e
 	return result;
 }
 
-// What takes too long, or has too many records, has a page token instead.
-static void add_answer(const struct advisories *lists, const struct osv_query *q, struct arena *a, bool is_late,
-	size_t *left, struct jsondoc *results)
+static int compare_query_texts(const struct osv_query *a, const struct osv_query *b)
 {
+	int order = str_cmp(a->project, b->project);
+	order = order ? order : str_cmp(a->version, b->version);
+	return order ? order : str_cmp(a->after, b->after);
+}
+
+// Equal ones lie beside each other, in the order in which they were posted.
+static int compare_queries(const void *a, const void *b)
+{
+	const struct osv_query *const *x = a, *const *y = b;
+	int order = compare_query_texts(*x, *y);
+	return order ? order : (*x > *y) - (*x < *y);
+}
+
+static struct jsondoc *ask_again(const struct osv_query *q)
+{
+	struct jsondoc *doc = jsondoc_object();
+	put_id("next_page_token", q->after.len ? q->after : STR(FIRST_PAGE), doc);
+	return doc;
+}
+
+// Sets the answers, and looks up equal queries once. What comes when the time or the room is used up has a page token.
+static void answer_queries(const struct advisories *lists, struct osv_query **q, size_t count, struct arena *a)
+{
+	size_t left = BATCH_RECORDS;
 	struct osv_hits hits = {0};
-	if (is_late && q->project.len) {
-		struct jsondoc *later = jsondoc_object();
-		put_id("next_page_token", q->after.len ? q->after : STR(FIRST_PAGE), later);
-		jsondoc_add(results, later);
-		return;
+	bool is_late = false;
+	int64_t begin = clock_thread_ms();
+	for (size_t i = 0; i < count; i++) {
+		if (!i || compare_query_texts(q[i - 1], q[i]) != 0) {
+			free(hits.item);
+			hits = (struct osv_hits){0};
+			is_late = q[i]->project.len && (!left || (i && clock_thread_ms() - begin > LIMIT_OSV_CPU_MS));
+			if (!is_late)
+				find_hits(lists, q[i], a, &hits);
+		}
+		size_t most = left < PAGE_RECORDS ? left : PAGE_RECORDS;
+		q[i]->answer = is_late || (!most && hits.count) ? ask_again(q[i]) : ids_doc(&hits, most);
+		left -= hits.count < most ? hits.count : most;
 	}
-	find_hits(lists, q, a, &hits);
-	size_t most = *left < PAGE_RECORDS ? *left : PAGE_RECORDS;
-	jsondoc_add(results, ids_doc(&hits, most));
-	*left -= hits.count < most ? hits.count : most;
 	free(hits.item);
 }
 
@@ -278,24 +306,27 @@ static int answer_osv_batch(struct json_post *p, struct reply **answer, struct e
 	if (json_post_tree(p, e) < 0)
 		return -1;
 	const struct jsondoc *queries = jsondoc_get(p->json, "queries");
-	size_t count = queries ? jsondoc_count(queries) : 0, left = BATCH_RECORDS;
+	size_t count = queries ? jsondoc_count(queries) : 0;
 	if (count > LIMIT_OSV_QUERIES)
 		return err_set(e, ERR_LIMIT, "Too many queries: more than %d.", LIMIT_OSV_QUERIES);
 	struct osv_query *q = ARENA_NEW(&p->arena, struct osv_query, count);
-	for (size_t i = 0; i < count; i++)
+	struct osv_query **sorted = ARENA_NEW(&p->arena, struct osv_query *, count);
+	for (size_t i = 0; i < count; i++) {
+		sorted[i] = &q[i];
 		if (read_osv_query(jsondoc_at(queries, i), &p->arena, &q[i], e) < 0)
 			return -1;
+	}
+	if (count)
+		qsort(sorted, count, sizeof(*sorted), compare_queries);
 	struct advisories *lists = lists_of(p, e);
 	if (!lists)
 		return -1;
+	answer_queries(lists, sorted, count, &p->arena);
+	advisories_unref(lists);
 	CLEANUP(jsondoc_cleanup) struct jsondoc *doc = jsondoc_object();
 	struct jsondoc *results = jsondoc_array();
-	int64_t begin = clock_thread_ms();
-	for (size_t i = 0; i < count; i++) {
-		bool is_late = i && clock_thread_ms() - begin > p->sender.context->search_ms;
-		add_answer(lists, &q[i], &p->arena, is_late, &left, results);
-	}
-	advisories_unref(lists);
+	for (size_t i = 0; i < count; i++)
+		jsondoc_add(results, q[i].answer);
 	jsondoc_put(doc, "results", results);
 	*answer = osv_json(200, doc);
 	return 0;

@@ -153,6 +153,38 @@ def test_long_answers_have_pages(site):
     assert again["vulns"][0]["id"] == "MAL-2026-00000"
 
 
+def test_batch_has_a_limit_of_time(site):
+    """Exceeds LIMIT_OSV_CPU_MS: the rest is asked again. Equal queries are one."""
+    versions = [f"1.{i}" for i in range(2500)]
+    with zipfile.ZipFile(site.lists / "all.zip", "w") as archive:
+        for i in range(200):
+            archive.writestr(f"MAL-2026-{i:05}.json", json.dumps(record(f"MAL-2026-{i:05}", "evil", {"versions": versions})))
+    site.put(record("PYSEC-2026-1", "evil", {"versions": [f"2.{i}" for i in range(990)]}))
+    site.age(site.lists / "all.zip")
+    site.serve()
+    package = {"name": "evil", "ecosystem": "PyPI"}
+
+    def ask(queries):
+        begin = serving.cpu_seconds(site.server)
+        results = site.post("/-/osv/v1/querybatch", {"queries": queries})[1]["results"]
+        assert serving.cpu_seconds(site.server) - begin < 4, "it has a limit of a second, and writes the answer"
+        return results
+
+    same, other = ask([{"package": package, "version": "3"}, {"package": package, "version": "2.5"}] * 500)[:2]
+    assert (same, [one["id"] for one in other["vulns"]]) == ({}, ["PYSEC-2026-1"])
+    left, rounds = {f"2.{i}": {"package": package, "version": f"2.{i}"} for i in range(990)}, 0
+    while left and rounds < 50:
+        rounds += 1
+        for query, answer in zip(list(left.values()), ask(list(left.values()))):
+            if "next_page_token" in answer:
+                assert answer == {"next_page_token": "!"}
+                query["page_token"] = "!"
+            else:
+                assert [one["id"] for one in answer["vulns"]] == ["PYSEC-2026-1"]
+                del left[query["version"]]
+    assert not left and rounds > 1
+
+
 def test_lists_are_read_again_and_a_broken_one_keeps_what_was(site):
     site.put(record("MAL-2026-1", "one", ALL))
     site.serve()
