@@ -34,7 +34,7 @@ struct posix_place {
 	struct place base;
 	char *root;
 	const char *below; // of path: below root; "." is root itself
-	bool is_ours;
+	bool is_ours, is_secret;
 	mode_t mode, folder_mode; // of what is made
 };
 
@@ -80,6 +80,11 @@ static bool is_ours(const struct place_folder *f)
 	return place_of(f->place)->is_ours;
 }
 
+static bool is_secret(const struct place *p)
+{
+	return place_of(p)->is_secret;
+}
+
 static void fill_info(const struct stat *st, struct place_info *out)
 {
 	*out = (struct place_info){
@@ -113,8 +118,9 @@ struct place *place_posix_new(const char *root, const char *path, enum place_pos
 	if (!*p->below)
 		p->below = ".";
 	p->is_ours = links != PLACE_POSIX_INSIDE;
+	p->is_secret = links >= PLACE_POSIX_SECRET;
 	p->mode = links == PLACE_POSIX_ALONE ? 0600 : links == PLACE_POSIX_SECRET ? SAFEFILE_MODE : 0644;
-	p->folder_mode = links >= PLACE_POSIX_SECRET ? SAFEFILE_FOLDER_MODE : 0755;
+	p->folder_mode = p->is_secret ? SAFEFILE_FOLDER_MODE : 0755;
 	return &p->base;
 }
 
@@ -567,32 +573,34 @@ static void posix_write_free(struct place_write *w)
 
 // --- locks ---
 
-// Creates the lock file. Accounts that can write to the folder can lock it.
-static int make_lock(int folder)
+// Creates the lock file. Accounts that can write to the folder can lock it; those that read a store, too.
+static int make_lock(const struct place *p, int folder)
 {
 	struct stat st;
 	int fd = openat(folder, lock_name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0 || fstat(folder, &st) < 0)
 		return fd;
 	if (fchown(fd, geteuid() == 0 ? st.st_uid : (uid_t)-1, st.st_gid) < 0)
-		log_debug("the lock of a platform is not its folder's group's: %s", strerror(errno));
-	if (fchmod(fd, st.st_mode & S_IWOTH ? 0666 : st.st_mode & S_IWGRP ? 0660 : 0640) < 0)
-		log_debug("the lock of a platform is its maker's alone: %s", strerror(errno));
+		log_debug("the lock of %s is not its folder's group's: %s", p->path, strerror(errno));
+	mode_t least = is_secret(p) ? 0600 : 0640;
+	if (fchmod(fd, st.st_mode & S_IWOTH ? 0666 : st.st_mode & S_IWGRP ? 0660 : least) < 0)
+		log_debug("the lock of %s is its maker's alone: %s", p->path, strerror(errno));
 	return fd;
 }
 
-// The lock of a folder is local to the machine. So on a shared file system a file is locked, whose lock NFS and AFS send
-// to their server. On NFS an exclusive lock needs a descriptor that is open for writing.
-static int open_lock(int folder)
+// The lock of a folder is local to the machine, and whoever may list the folder can hold it. So on a shared file system a
+// file is locked, whose lock NFS and AFS send to their server, and of state, too. On NFS an exclusive lock needs a
+// descriptor that is open for writing.
+static int open_lock(const struct place *p, int folder)
 {
 	const int flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-	if (!silent_fs_shares_locks(folder))
+	if (!is_secret(p) && !silent_fs_shares_locks(folder))
 		return openat(folder, ".", AS_FOLDER | O_CLOEXEC);
 	int fd = openat(folder, lock_name, O_RDWR | flags);
 	if (fd < 0 && (errno == EACCES || errno == EROFS))
 		fd = openat(folder, lock_name, O_RDONLY | flags);
 	if (fd < 0 && errno == ENOENT)
-		fd = make_lock(folder);
+		fd = make_lock(p, folder);
 	if (fd < 0 && errno == EEXIST)
 		fd = openat(folder, lock_name, O_RDWR | flags);
 	return fd;
@@ -616,7 +624,7 @@ static bool is_still_named(int folder, int fd)
 static int try_lock(const struct place *p, int folder, int how, int *out, struct err *e)
 {
 	struct stat st;
-	CLEANUP(mem_close) int fd = open_lock(folder);
+	CLEANUP(mem_close) int fd = open_lock(p, folder);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_errno(e, ERR_IO, "its lock %s", lock_name);
 	if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))

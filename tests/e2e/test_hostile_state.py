@@ -263,10 +263,14 @@ def test_account_can_use_files_that_root_made():
         assert done.returncode == 0, done.stderr
 
 
-def test_lock_of_the_folder_holds_no_server_up(site, serve):
-    """Any account that may read the folder can take the lock; only what changes the state waits for it."""
+@pytest.mark.parametrize("lock", [".", ".wheelcache-lock"])
+def test_lock_of_the_state_holds_no_server_up(site, serve, lock):
+    """Any account that may list the folder can lock it, to no effect. Those that may write there can lock the file in it: only
+    what changes the state waits for that."""
     counts = pathlib.Path(f"{site.catalog}.downloads")
-    stranger = os.open(site.state, os.O_RDONLY)
+    if lock != ".":
+        site.state.joinpath(lock).touch(0o600)
+    stranger = os.open(site.state / lock, os.O_RDONLY)
     fcntl.flock(stranger, fcntl.LOCK_EX)
     try:
         server = serve(site.store, state=site.state)
@@ -274,7 +278,8 @@ def test_lock_of_the_folder_holds_no_server_up(site, serve):
         url = urllib.parse.urljoin(f"/{PLATFORM}/simple/foo/", json.loads(page.body)["files"][0]["url"])
         assert server.get(url).status == 200
         server.stop()
-        assert f"another process holds the lock of {site.state}" in server.errors()
+        assert ("another process holds the lock of " in server.errors()) == (lock != ".")
+        assert counts.exists() == (lock == ".")
     finally:
         os.close(stranger)
     serve(site.store, state=site.state).stop()

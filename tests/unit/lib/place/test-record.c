@@ -9,6 +9,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -45,6 +47,7 @@ static int make_folder(void **state UNUSED)
 
 static int remove_folder(void **state UNUSED)
 {
+	unlinkat(top, ".wheelcache-lock", 0);
 	close(top);
 	place_folder_close(&open_folder);
 	return rmdir(folder); // no temporary file is left
@@ -216,6 +219,21 @@ static void what_is_left_or_too_large_stays(void **state UNUSED)
 	assert_int_equal(e.kind, ERR_LIMIT);
 }
 
+// Any account that may list the folder can do that.
+static void a_stranger_with_the_lock_of_the_folder_stops_no_change(void **state UNUSED)
+{
+	struct stat lock;
+	struct err e = ERR_INIT;
+	CLEANUP(mem_free) char *path = path_of_one();
+	assert_int_equal(fchmod(top, 0755), 0);
+	CLEANUP(mem_close) int stranger = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(flock(stranger, LOCK_EX), 0);
+	assert_int_equal(record_change(path, false, MOST, raise_number, NULL, &e), 0);
+	assert_has("1");
+	assert_int_equal(fstatat(top, ".wheelcache-lock", &lock, AT_SYMLINK_NOFOLLOW), 0);
+	assert_int_equal(lock.st_mode, S_IFREG | 0600);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +244,7 @@ int main(void)
 		cmocka_unit_test_teardown(link_whose_answer_is_lost_is_made, end_test),
 		cmocka_unit_test_teardown(who_is_beaten_begins_again, end_test),
 		cmocka_unit_test_teardown(what_is_left_or_too_large_stays, end_test),
+		cmocka_unit_test_teardown(a_stranger_with_the_lock_of_the_folder_stops_no_change, end_test),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
