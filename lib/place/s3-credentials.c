@@ -12,7 +12,7 @@
 #include "lib/format/escape.h"
 #include "lib/format/ini-file.h"
 #include "lib/format/jsondoc.h"
-#include "lib/format/xml.h"
+#include "lib/format/markup.h"
 #include "lib/net/fetch.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
@@ -228,7 +228,7 @@ static int read_identity(const char *path, struct buf *form, struct err *e)
 
 static int ask_web_identity(struct s3_credentials *c, struct err *e)
 {
-	static const struct xml_handler handler = {begin_sts, end_sts, add_sts};
+	static const struct markup_handler handler = {begin_sts, end_sts, add_sts, NULL};
 	static const char *const headers[] = {"Content-Type: application/x-www-form-urlencoded", NULL};
 	const char *path = variable("AWS_WEB_IDENTITY_TOKEN_FILE"), *given = variable("AWS_ENDPOINT_URL_STS");
 	if (!path || !variable("AWS_ROLE_ARN"))
@@ -245,7 +245,7 @@ static int ask_web_identity(struct s3_credentials *c, struct err *e)
 		return -1;
 	struct err why = ERR_INIT; // it may quote the answer
 	struct sts_reader r = {0};
-	bool is_set = xml_read(buf_view(&answer), &handler, &r, &why) == 0 && set_keys(c, r.keys.id, r.keys.secret, r.keys.token);
+	bool is_set = markup_read_xml(buf_view(&answer), &handler, &r, &why) == 0 && set_keys(c, r.keys.id, r.keys.secret, r.keys.token);
 	if (is_set)
 		c->until = read_expiration(r.expiration);
 	s3_keys_release(&r.keys);

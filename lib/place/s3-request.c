@@ -14,7 +14,7 @@
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/format/escape.h"
-#include "lib/format/xml.h"
+#include "lib/format/markup.h"
 #include "lib/os/clock.h"
 #include "lib/place/s3-credentials.h"
 
@@ -259,13 +259,13 @@ static void add_error_text(void *ctx, struct str text)
 // What is no XML has no code.
 static void read_code(struct s3_answer *a)
 {
-	static const struct xml_handler handler = {begin_error_element, end_error_element, add_error_text};
+	static const struct markup_handler handler = {begin_error_element, end_error_element, add_error_text, NULL};
 	struct err ignored = ERR_INIT;
 	struct str body = buf_view(&a->http.body);
 	struct error_reader reader = {.answer = a};
 	// CompleteMultipartUpload may send an error after "200 OK".
 	bool is_error = a->http.status >= 300 || memmem(body.ptr, str_head(body, 200).len, "<Error>", strlen("<Error>"));
-	if (is_error && body.len && xml_read(body, &handler, &reader, &ignored) < 0)
+	if (is_error && body.len && markup_read_xml(body, &handler, &reader, &ignored) < 0)
 		log_debug("an answer of a bucket is no XML: %s", ignored.msg);
 }
 

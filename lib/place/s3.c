@@ -10,7 +10,7 @@
 #include "lib/base/limits.h"
 #include "lib/format/base64.h"
 #include "lib/format/escape.h"
-#include "lib/format/xml.h"
+#include "lib/format/markup.h"
 #include "lib/os/clock.h"
 
 enum {
@@ -285,13 +285,13 @@ static void add_element_text(void *ctx, struct str text)
 
 static int begin_parts(struct s3_bucket *b, const char *key, const char *meta, struct buf *id, struct err *e)
 {
-	static const struct xml_handler handler = {begin_element, end_element, add_element_text};
+	static const struct markup_handler handler = {begin_element, end_element, add_element_text, NULL};
 	struct upload_id upload = {.name = "UploadId"};
 	CLEANUP(s3_answer_release) struct s3_answer a;
 	const struct s3_request r = {.method = "POST", .key = key, .query = "uploads=", .header = {meta}};
 	if (send_simple(b, &r, &a, e) < 0)
 		return -1;
-	if (xml_read(buf_view(&a.http.body), &handler, &upload, e) < 0 || !*upload.text)
+	if (markup_read_xml(buf_view(&a.http.body), &handler, &upload, e) < 0 || !*upload.text)
 		return err_set(e, ERR_IO, "%s: no UploadId in the answer", s3_bucket_title(b));
 	escape_url(id, str_from(upload.text));
 	return 0;
@@ -546,7 +546,7 @@ static void end_listed(void *ctx, const char *name)
 static int list_page(struct s3_bucket *b, struct listing *l, bool is_deep, unsigned most, struct str token, int64_t until_ms,
 	struct err *e)
 {
-	static const struct xml_handler handler = {begin_listed, end_listed, add_listed_text};
+	static const struct markup_handler handler = {begin_listed, end_listed, add_listed_text, NULL};
 	CLEANUP(buf_release) struct buf query = buf_up_to(SIZE_MAX / 2);
 	if (token.len) {
 		buf_puts(&query, "continuation-token=");
@@ -565,7 +565,7 @@ static int list_page(struct s3_bucket *b, struct listing *l, bool is_deep, unsig
 	l->is_truncated = false;
 	struct str body = buf_view(&a.http.body); // what says that keys are encoded may stand behind them
 	l->is_encoded = memmem(body.ptr, body.len, "<EncodingType>url<", strlen("<EncodingType>url<")) != NULL;
-	if (xml_read(body, &handler, l, e) < 0)
+	if (markup_read_xml(body, &handler, l, e) < 0)
 		return err_set(e, ERR_IO, "%s: a listing that is no XML", s3_bucket_title(b));
 	return 0;
 }

@@ -10,7 +10,7 @@
 
 #include "lib/base/limits.h"
 #include "lib/base/str.h"
-#include "lib/format/html.h"
+#include "lib/format/markup.h"
 #include "lib/readme/rst.h"
 
 // Renders Markdown (CommonMark with GitHub's tables and struck text) with cmark-gfm. Of raw HTML its text, its links and
@@ -88,7 +88,7 @@ static void open_paragraph(struct fragment *f)
 
 static void write_image(struct safe_html *w, const char *const *attributes)
 {
-	const char *src = html_attribute(attributes, "src"), *alt = html_attribute(attributes, "alt");
+	const char *src = markup_attribute(attributes, "src"), *alt = markup_attribute(attributes, "alt");
 	safe_html_image(w, str_from(src ? src : ""), str_from(alt ? alt : ""));
 }
 
@@ -96,7 +96,7 @@ static void on_fragment_begin(void *ctx, const char *name, const char *const *at
 {
 	struct fragment *f = ctx;
 	enum fragment_kind kind = kind_of(name);
-	const char *href = kind == FRAGMENT_LINK ? html_attribute(attributes, "href") : NULL;
+	const char *href = kind == FRAGMENT_LINK ? markup_attribute(attributes, "href") : NULL;
 	f->hidden += kind == FRAGMENT_HIDDEN;
 	if (f->hidden)
 		return;
@@ -135,19 +135,13 @@ static void on_fragment_text(void *ctx, struct str text)
 	safe_html_text(f->w, text);
 }
 
-static void on_fragment_comment(void *ctx, struct str text)
-{
-	(void)ctx, (void)text;
-}
-
 // A whole block. What cannot be read as HTML is left out.
 static void html_fragment_write(struct safe_html *w, struct str html)
 {
-	static const struct html_handler handler = {
-		on_fragment_begin, on_fragment_end, on_fragment_text, on_fragment_comment};
+	static const struct markup_handler handler = {on_fragment_begin, on_fragment_end, on_fragment_text, NULL};
 	struct fragment f = {.w = w, .base = w->depth};
 	struct err e = ERR_INIT;
-	if (html_read(html, &handler, &f, &e) != 0)
+	if (markup_read_html(html, &handler, &f, &e) != 0)
 		safe_html_text(w, STR(""));
 	safe_html_close_to(w, f.base);
 }
@@ -156,7 +150,7 @@ static void on_tag_begin(void *ctx, const char *name, const char *const *attribu
 {
 	struct safe_html *w = ctx;
 	enum fragment_kind kind = kind_of(name);
-	const char *href = kind == FRAGMENT_LINK ? html_attribute(attributes, "href") : NULL;
+	const char *href = kind == FRAGMENT_LINK ? markup_attribute(attributes, "href") : NULL;
 	if (href)
 		safe_html_begin_link(w, str_from(href));
 	if (kind == FRAGMENT_IMAGE)
@@ -184,12 +178,12 @@ static bool is_tag(struct str tag, struct str begin)
 // One tag within a line: an image, a line break, or the begin or the end of a link.
 static void html_fragment_write_tag(struct safe_html *w, struct str tag)
 {
-	static const struct html_handler handler = {on_tag_begin, on_tag_end, on_tag_text, on_fragment_comment};
+	static const struct markup_handler handler = {on_tag_begin, on_tag_end, on_tag_text, NULL};
 	struct err e = ERR_INIT;
 	if (is_tag(tag, STR("</a")) && safe_html_top(w) == SAFE_A)
 		safe_html_end(w);
 	if (is_tag(tag, STR("<a")) || is_tag(tag, STR("<img")) || is_tag(tag, STR("<br")))
-		(void)!html_read(tag, &handler, w, &e);
+		(void)!markup_read_html(tag, &handler, w, &e);
 }
 
 // --- bounds ---

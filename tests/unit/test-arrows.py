@@ -67,7 +67,7 @@ OWNER = {
     "jansson.h": "lib/format/jsondoc.c",
     "isa-l/igzip_lib.h": "lib/format/compress.c",
     "libdeflate.h": "lib/format/compress.c lib/format/inflate.c",
-    "libxml/": "lib/format/html.c lib/format/xml.c",
+    "libxml/": "lib/format/markup.c",
     "microhttpd.h": "server/http/http.c server/http/mhd.c",
     "openssl/": "lib/format/digest.c lib/format/signature.c server/http/tls.c",
     "sqlite3.h": "lib/state/database/database.c",

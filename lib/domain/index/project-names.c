@@ -5,8 +5,8 @@
 
 #include "lib/base/limits.h"
 #include "lib/domain/text/name.h"
-#include "lib/format/html.h"
 #include "lib/format/json-sax.h"
+#include "lib/format/markup.h"
 
 struct project_names {
 	struct buf *out;
@@ -75,15 +75,11 @@ static void add_link_text(void *ctx, struct str text)
 		buf_str(&p->link, text);
 }
 
-static void skip_comment(void *ctx UNUSED, struct str text UNUSED)
-{
-}
-
 static int read_html_list(struct project_names *p, struct str body, struct err *e)
 {
-	static const struct html_handler handler = {begin_list_element, end_list_element, add_link_text, skip_comment};
+	static const struct markup_handler handler = {begin_list_element, end_list_element, add_link_text, NULL};
 	buf_init(&p->link, LIMIT_PATH);
-	int result = html_read(body, &handler, p, e);
+	int result = markup_read_html(body, &handler, p, e);
 	buf_release(&p->link);
 	return result;
 }

@@ -6,8 +6,8 @@
 
 #include "lib/base/limits.h"
 #include "lib/domain/index/simplepage-make.h"
-#include "lib/format/html.h"
 #include "lib/format/json-sax.h"
+#include "lib/format/markup.h"
 #include "lib/net/url.h"
 
 // --- HTML ---
@@ -26,7 +26,7 @@ struct html_page {
 
 static struct str get_attribute(const char *const *attributes, const char *name)
 {
-	const char *value = html_attribute(attributes, name);
+	const char *value = markup_attribute(attributes, name);
 	return value ? str_from(value) : (struct str){0};
 }
 
@@ -222,14 +222,14 @@ static void html_page_release(struct html_page *r)
 
 static enum simplepage_fault read_html(struct simplepage_make *m, struct str body, struct err *e)
 {
-	static const struct html_handler handler = {
+	static const struct markup_handler handler = {
 		begin_page_element, end_page_element, add_heading_text, parse_serial};
 	CLEANUP(html_page_release) struct html_page r = {.make = m, .e = e};
 	buf_init(&r.base, LIMIT_PATH);
 	buf_init(&r.heading, LIMIT_PATH);
 	buf_init(&r.status_text, LIMIT_WORDS);
 	buf_init(&r.reason_text, LIMIT_WORDS);
-	if (html_read(body, &handler, &r, e) < 0)
+	if (markup_read_html(body, &handler, &r, e) < 0)
 		return SIMPLEPAGE_NOT_A_PAGE;
 	check_page(&r, body);
 	return r.fault;

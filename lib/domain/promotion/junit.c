@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
-#include "lib/format/xml.h"
+#include "lib/format/markup.h"
 
 enum junit_element {
 	JUNIT_OTHER,
@@ -59,8 +59,8 @@ static void append(char line[static LIMIT_JUNIT_NAME + 1], const char *text)
 
 static void begin_case(struct junit_reader *r, const char *const *attributes)
 {
-	const char *name = xml_attribute(attributes, "name"), *group = xml_attribute(attributes, "classname");
-	const char *status = xml_attribute(attributes, "status");
+	const char *name = markup_attribute(attributes, "name"), *group = markup_attribute(attributes, "classname");
+	const char *status = markup_attribute(attributes, "status");
 	r->has_failed = false;
 	r->is_skipped = status && (strcmp(status, "notrun") == 0 || strcmp(status, "disabled") == 0); // gtest, ctest
 	r->test[0] = '\0';
@@ -73,7 +73,7 @@ static void begin_case(struct junit_reader *r, const char *const *attributes)
 
 static void keep_failure(struct junit_reader *r, const char *test, const char *const *attributes)
 {
-	const char *message = xml_attribute(attributes, "message");
+	const char *message = markup_attribute(attributes, "message");
 	struct junit *j = r->out;
 	char line[LIMIT_JUNIT_NAME + 1] = "";
 	if (j->failures == LIMIT_JUNIT_FAILURES)
@@ -123,13 +123,13 @@ static void on_end(void *ctx, const char *name UNUSED)
 
 int junit_read(struct str xml, struct junit *out, struct err *e)
 {
-	static const struct xml_handler handler = {.begin = on_begin, .end = on_end};
+	static const struct markup_handler handler = {.begin = on_begin, .end = on_end};
 	struct junit_reader r = {.out = out};
 	*out = (struct junit){0};
 	if (xml.len > LIMIT_JUNIT)
 		return err_set(e, ERR_LIMIT, "a test report of more than %d bytes", LIMIT_JUNIT);
 	out->failure = xcalloc(LIMIT_JUNIT_FAILURES, sizeof(*out->failure));
-	int result = xml_read(xml, &handler, &r, e);
+	int result = markup_read_xml(xml, &handler, &r, e);
 	if (result == 0 && !r.is_report)
 		result = err_set(e, ERR_INVALID, "neither <testsuites> nor <testsuite> is its outermost element");
 	if (result < 0) {

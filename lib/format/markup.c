@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "lib/format/xml.h"
+#include "lib/format/markup.h"
 
+#include <libxml/HTMLparser.h>
 #include <libxml/parser.h>
 #include <limits.h>
 #include <pthread.h>
@@ -11,21 +12,31 @@
 #include "lib/os/library.h"
 
 #define XML_FUNCTIONS(F) \
-	F(xmlCtxtGetLastError) F(xmlCtxtReadMemory) F(xmlDictSetLimit) F(xmlDictSize) F(xmlFreeParserCtxt) \
-	F(xmlInitParser) F(xmlNewParserCtxt) F(xmlSAX2GetLineNumber) F(xmlStopParser)
+	F(htmlCtxtReadMemory) F(htmlFreeParserCtxt) F(htmlNewParserCtxt) F(xmlCtxtGetLastError) F(xmlCtxtReadMemory) \
+	F(xmlDictSetLimit) F(xmlDictSize) F(xmlFreeParserCtxt) F(xmlInitParser) F(xmlNewParserCtxt) \
+	F(xmlSAX2GetLineNumber) F(xmlStopParser)
 static struct {
 	XML_FUNCTIONS(LIBRARY_POINTER)
 } libxml;
 static const char *const xml_names[] = {XML_FUNCTIONS(LIBRARY_NAME)};
 static struct library xml_library = LIBRARY(XML_FILE, xml_names, libxml);
 
-static void init_xml(void)
+static void init_parser(void)
 {
 	libxml.xmlInitParser();
 }
 
-struct xml_reader {
-	const struct xml_handler *handler;
+static int load_libxml(struct err *e)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	if (library_load(&xml_library, e) < 0)
+		return -1;
+	pthread_once(&once, init_parser);
+	return 0;
+}
+
+struct markup_reader {
+	const struct markup_handler *handler;
 	void *ctx;
 	xmlParserCtxt *parser;
 	unsigned depth;
@@ -33,8 +44,24 @@ struct xml_reader {
 	struct err *e;
 };
 
+static const char *const no_attributes[] = {NULL};
+
+static void on_begin(struct markup_reader *r, const xmlChar *name, const xmlChar **attributes)
+{
+	r->handler->begin(r->ctx, (const char *)name, attributes ? (const char *const *)attributes : no_attributes);
+}
+
+static void on_text(void *ctx, const xmlChar *text, int len)
+{
+	struct markup_reader *r = ctx;
+	if (!r->is_stopped && r->handler->text)
+		r->handler->text(r->ctx, (struct str){(const char *)text, (size_t)len});
+}
+
+// --- XML ---
+
 // Sets the error of the reader, and ends the reading. Later events are ignored.
-static void stop(struct xml_reader *r, enum err_kind kind, const char *reason)
+static void stop(struct markup_reader *r, enum err_kind kind, const char *reason)
 {
 	if (r->is_stopped)
 		return;
@@ -50,7 +77,7 @@ static void on_doctype(void *ctx, const xmlChar *name, const xmlChar *public_id,
 }
 
 // The dictionary has each name once.
-static bool has_too_many_names(const struct xml_reader *r)
+static bool has_too_many_names(const struct markup_reader *r)
 {
 	return libxml.xmlDictSize(r->parser->dict) > LIMIT_XML_NAMES;
 }
@@ -59,13 +86,13 @@ static bool has_too_many_names(const struct xml_reader *r)
 // element of too many attributes, before they are all compared with each other.
 static void on_document(void *ctx)
 {
-	struct xml_reader *r = ctx;
+	struct markup_reader *r = ctx;
 	libxml.xmlDictSetLimit(r->parser->dict, LIMIT_XML_NAMES_TEXT);
 }
 
 static void on_instruction(void *ctx, const xmlChar *target, const xmlChar *data)
 {
-	struct xml_reader *r = ctx;
+	struct markup_reader *r = ctx;
 	(void)target, (void)data;
 	if (has_too_many_names(r))
 		stop(r, ERR_LIMIT, "too many different names");
@@ -79,10 +106,9 @@ static bool has_too_many_attributes(const xmlChar **attributes)
 	return count > 2 * (size_t)LIMIT_XML_ATTRIBUTES;
 }
 
-static void on_begin(void *ctx, const xmlChar *name, const xmlChar **attributes)
+static void on_xml_begin(void *ctx, const xmlChar *name, const xmlChar **attributes)
 {
-	static const char *const none[] = {NULL};
-	struct xml_reader *r = ctx;
+	struct markup_reader *r = ctx;
 	if (r->is_stopped)
 		return;
 	if (++r->depth > LIMIT_XML_DEPTH)
@@ -92,27 +118,20 @@ static void on_begin(void *ctx, const xmlChar *name, const xmlChar **attributes)
 	else if (has_too_many_names(r))
 		stop(r, ERR_LIMIT, "too many different names");
 	else
-		r->handler->begin(r->ctx, (const char *)name, attributes ? (const char *const *)attributes : none);
+		on_begin(r, name, attributes);
 }
 
-static void on_end(void *ctx, const xmlChar *name)
+static void on_xml_end(void *ctx, const xmlChar *name)
 {
-	struct xml_reader *r = ctx;
+	struct markup_reader *r = ctx;
 	if (r->is_stopped)
 		return;
 	r->depth--;
 	r->handler->end(r->ctx, (const char *)name);
 }
 
-static void on_text(void *ctx, const xmlChar *text, int len)
-{
-	struct xml_reader *r = ctx;
-	if (!r->is_stopped && r->handler->text)
-		r->handler->text(r->ctx, (struct str){(const char *)text, (size_t)len});
-}
-
 // What libxml2 says of the mistake, without its line break.
-static void stop_at_mistake(struct xml_reader *r)
+static void stop_at_mistake(struct markup_reader *r)
 {
 	const xmlError *mistake = libxml.xmlCtxtGetLastError(r->parser);
 	struct str reason = str_trim(str_from(mistake && mistake->message ? mistake->message : "not well-formed"));
@@ -129,7 +148,7 @@ static void stop_at_mistake(struct xml_reader *r)
 // libxml2 reads on behind a mistake, to find more of them.
 static void on_mistake(void *ctx, const char *format UNUSED, ...)
 {
-	struct xml_reader *r = ctx;
+	struct markup_reader *r = ctx;
 	const xmlError *mistake = libxml.xmlCtxtGetLastError(r->parser);
 	if (mistake && mistake->level == XML_ERR_FATAL)
 		stop_at_mistake(r);
@@ -140,15 +159,14 @@ static void free_parser(xmlParserCtxt **parser)
 	libxml.xmlFreeParserCtxt(*parser);
 }
 
-int xml_read(struct str bytes, const struct xml_handler *handler, void *ctx, struct err *e)
+int markup_read_xml(struct str bytes, const struct markup_handler *handler, void *ctx, struct err *e)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	const xmlSAXHandler events = {
 		.startDocument = on_document,
 		.processingInstruction = on_instruction,
 		.error = on_mistake,
-		.startElement = on_begin,
-		.endElement = on_end,
+		.startElement = on_xml_begin,
+		.endElement = on_xml_end,
 		.characters = on_text,
 		.ignorableWhitespace = on_text,
 		.cdataBlock = on_text,
@@ -156,13 +174,12 @@ int xml_read(struct str bytes, const struct xml_handler *handler, void *ctx, str
 	};
 	if (!bytes.len || bytes.len > INT_MAX)
 		return err_set(e, ERR_INVALID, bytes.len ? "not XML: too long" : "empty");
-	if (library_load(&xml_library, e) < 0)
+	if (load_libxml(e) < 0)
 		return -1;
-	pthread_once(&once, init_xml);
 	CLEANUP(free_parser) xmlParserCtxt *parser = libxml.xmlNewParserCtxt();
 	if (!parser || !parser->sax)
 		abort(); // out of memory
-	struct xml_reader r = {.handler = handler, .ctx = ctx, .parser = parser, .e = e};
+	struct markup_reader r = {.handler = handler, .ctx = ctx, .parser = parser, .e = e};
 	*parser->sax = events;
 	parser->userData = &r;
 	// SAX1: attributes are strings that end with NUL. NOENT: "&amp;" in them is "&", and not "&#38;"; a document that
@@ -174,7 +191,61 @@ int xml_read(struct str bytes, const struct xml_handler *handler, void *ctx, str
 	return r.is_stopped ? -1 : 0;
 }
 
-const char *xml_attribute(const char *const *attributes, const char *name)
+// --- HTML ---
+
+static void on_html_begin(void *ctx, const xmlChar *name, const xmlChar **attributes)
+{
+	struct markup_reader *r = ctx;
+	if (++r->depth <= LIMIT_HTML_DEPTH) {
+		on_begin(r, name, attributes);
+	} else if (!r->is_stopped) {
+		r->is_stopped = true;
+		err_set(r->e, ERR_LIMIT, "HTML elements are nested deeper than %d", LIMIT_HTML_DEPTH);
+		libxml.xmlStopParser(r->parser);
+	}
+}
+
+static void on_html_end(void *ctx, const xmlChar *name)
+{
+	struct markup_reader *r = ctx;
+	r->depth -= r->depth > 0;
+	if (!r->is_stopped)
+		r->handler->end(r->ctx, (const char *)name);
+}
+
+static void on_html_comment(void *ctx, const xmlChar *text)
+{
+	struct markup_reader *r = ctx;
+	if (!r->is_stopped && r->handler->comment)
+		r->handler->comment(r->ctx, str_from((const char *)text));
+}
+
+int markup_read_html(struct str bytes, const struct markup_handler *handler, void *ctx, struct err *e)
+{
+	const htmlSAXHandler events = {
+		.startElement = on_html_begin,
+		.endElement = on_html_end,
+		.characters = on_text,
+		.ignorableWhitespace = on_text,
+		.comment = on_html_comment,
+	};
+	if (!bytes.len || bytes.len > INT_MAX || str_find(bytes, '\0') >= 0 || !str_is_utf8(bytes))
+		return err_set(e, ERR_INVALID, "not HTML in UTF-8");
+	if (load_libxml(e) < 0)
+		return -1;
+	struct markup_reader r = {.handler = handler, .ctx = ctx, .parser = libxml.htmlNewParserCtxt(), .e = e};
+	if (!r.parser || !r.parser->sax)
+		abort(); // out of memory
+	*r.parser->sax = events;
+	r.parser->userData = &r;
+	libxml.htmlCtxtReadMemory(r.parser, bytes.ptr, (int)bytes.len, NULL, "UTF-8",
+		HTML_PARSE_RECOVER | HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING | HTML_PARSE_NONET |
+			HTML_PARSE_IGNORE_ENC);
+	libxml.htmlFreeParserCtxt(r.parser);
+	return r.is_stopped ? -1 : 0;
+}
+
+const char *markup_attribute(const char *const *attributes, const char *name)
 {
 	for (; attributes[0]; attributes += 2)
 		if (strcmp(attributes[0], name) == 0)
