@@ -29,14 +29,19 @@ static const struct {
 	{"skipped", JUNIT_SKIPPED},
 };
 
+struct open_element {
+	enum junit_element element;
+	// Of a test case, in which there may be another one, of a suite:
+	bool has_failed, is_skipped;
+	const char *test; // its name
+};
+
 struct junit_reader {
 	struct junit *out;
-	enum junit_element open[LIMIT_XML_DEPTH]; // the elements that are open, the outermost first
+	struct open_element open[LIMIT_XML_DEPTH]; // the outermost first
 	unsigned depth;
 	bool is_report; // the outermost element is that of a report
-	// Of the test case that is open:
-	bool has_failed, is_skipped;
-	char test[LIMIT_JUNIT_NAME + 1]; // its name
+	struct arena names;
 };
 
 static enum junit_element element_of(const char *name)
@@ -57,18 +62,18 @@ static void append(char line[static LIMIT_JUNIT_NAME + 1], const char *text)
 	line[len + head.len] = '\0';
 }
 
-static void begin_case(struct junit_reader *r, const char *const *attributes)
+static void begin_case(struct junit_reader *r, struct open_element *x, const char *const *attributes)
 {
 	const char *name = markup_attribute(attributes, "name"), *group = markup_attribute(attributes, "classname");
 	const char *status = markup_attribute(attributes, "status");
-	r->has_failed = false;
-	r->is_skipped = status && (strcmp(status, "notrun") == 0 || strcmp(status, "disabled") == 0); // gtest, ctest
-	r->test[0] = '\0';
+	char test[LIMIT_JUNIT_NAME + 1] = "";
+	x->is_skipped = status && (strcmp(status, "notrun") == 0 || strcmp(status, "disabled") == 0); // gtest, ctest
 	if (group && *group) {
-		append(r->test, group);
-		append(r->test, "::");
+		append(test, group);
+		append(test, "::");
 	}
-	append(r->test, name ? name : "");
+	append(test, name ? name : "");
+	x->test = arena_strdup(&r->names, test);
 }
 
 static void keep_failure(struct junit_reader *r, const char *test, const char *const *attributes)
@@ -84,12 +89,12 @@ static void keep_failure(struct junit_reader *r, const char *test, const char *c
 }
 
 // An error or failure counts once for its test case, and by itself where it is of a whole suite.
-static void begin_failure(struct junit_reader *r, enum junit_element parent, const char *const *attributes)
+static void begin_failure(struct junit_reader *r, struct open_element *parent, const char *const *attributes)
 {
-	if (parent == JUNIT_CASE && !r->has_failed) {
-		r->has_failed = true;
-		keep_failure(r, r->test, attributes);
-	} else if (parent == JUNIT_SUITE || parent == JUNIT_SUITES) {
+	if (parent->element == JUNIT_CASE && !parent->has_failed) {
+		parent->has_failed = true;
+		keep_failure(r, parent->test, attributes);
+	} else if (parent->element == JUNIT_SUITE || parent->element == JUNIT_SUITES) {
 		r->out->failed++;
 		keep_failure(r, "", attributes);
 	}
@@ -98,26 +103,27 @@ static void begin_failure(struct junit_reader *r, enum junit_element parent, con
 static void on_begin(void *ctx, const char *name, const char *const *attributes)
 {
 	struct junit_reader *r = ctx;
-	enum junit_element element = element_of(name), parent = r->depth ? r->open[r->depth - 1] : JUNIT_OTHER;
-	if (!r->depth)
-		r->is_report = element == JUNIT_SUITES || element == JUNIT_SUITE;
-	if (element == JUNIT_CASE && parent != JUNIT_SUITE && parent != JUNIT_SUITES)
-		element = JUNIT_OTHER;
-	r->open[r->depth++] = element;
-	if (element == JUNIT_CASE)
-		begin_case(r, attributes);
-	else if (element == JUNIT_FAILURE)
+	struct open_element none = {0}, *parent = r->depth ? &r->open[r->depth - 1] : &none, *x = &r->open[r->depth];
+	*x = (struct open_element){.element = element_of(name)};
+	if (!r->depth++)
+		r->is_report = x->element == JUNIT_SUITES || x->element == JUNIT_SUITE;
+	if (x->element == JUNIT_CASE && parent->element != JUNIT_SUITE && parent->element != JUNIT_SUITES)
+		x->element = JUNIT_OTHER;
+	if (x->element == JUNIT_CASE)
+		begin_case(r, x, attributes);
+	else if (x->element == JUNIT_FAILURE)
 		begin_failure(r, parent, attributes);
-	else if (element == JUNIT_SKIPPED && parent == JUNIT_CASE)
-		r->is_skipped = true;
+	else if (x->element == JUNIT_SKIPPED)
+		parent->is_skipped = true;
 }
 
 static void on_end(void *ctx, const char *name UNUSED)
 {
 	struct junit_reader *r = ctx;
-	if (r->open[--r->depth] != JUNIT_CASE)
+	const struct open_element *x = &r->open[--r->depth];
+	if (x->element != JUNIT_CASE)
 		return;
-	uint64_t *count = r->has_failed ? &r->out->failed : r->is_skipped ? &r->out->skipped : &r->out->passed;
+	uint64_t *count = x->has_failed ? &r->out->failed : x->is_skipped ? &r->out->skipped : &r->out->passed;
 	(*count)++;
 }
 
@@ -130,6 +136,7 @@ int junit_read(struct str xml, struct junit *out, struct err *e)
 		return err_set(e, ERR_LIMIT, "a test report of more than %d bytes", LIMIT_JUNIT);
 	out->failure = xcalloc(LIMIT_JUNIT_FAILURES, sizeof(*out->failure));
 	int result = markup_read_xml(xml, &handler, &r, e);
+	arena_release(&r.names);
 	if (result == 0 && !r.is_report)
 		result = err_set(e, ERR_INVALID, "neither <testsuites> nor <testsuite> is its outermost element");
 	if (result < 0) {

@@ -49,6 +49,9 @@ static void reports_are_counted_by_their_elements(void **state UNUSED)
 		{SUITE(CASE("<system-out><failure/><skipped/></system-out>")), 1, 0, 0},
 		{SUITE(CASE("<system-out><![CDATA[</testcase><failure/>]]></system-out>")), 1, 0, 0},
 		{SUITE(CASE("<x>" CASE("<failure/>") "</x>")), 1, 0, 0},
+		// a suite in a test: each test has its own result
+		{SUITE(CASE("<failure/>" SUITE(CASE("")))), 1, 1, 0},
+		{SUITE(CASE(SUITE(CASE("<failure/>")) SUITE(CASE("<skipped/>")))), 1, 1, 1},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct err e = ERR_INIT;
