@@ -295,7 +295,7 @@ static void report_probe(void *ctx, const char *address, enum s3_probe_result re
 static int prepare_server(struct serve_command *s, struct catalog **catalog, bool *all, bool *any, struct err *e)
 {
 	if (session_read(&s->session, &s->session.config, e) < 0 ||
-		serve_check(&s->session.config, warn_of, NULL, e) < 0)
+		serve_check(&s->session.config, warn_of, NULL, &s->tls, e) < 0)
 		return -1;
 	struct err wrong = ERR_INIT;
 	if (session_locate(&s->session, true, e) < 0)
@@ -304,8 +304,6 @@ static int prepare_server(struct serve_command *s, struct catalog **catalog, boo
 		*e = wrong;
 		return -1;
 	}
-	if (tls_load(s->session.config.tls_cert, s->session.config.tls_key, &s->tls, e) < 0)
-		return -1;
 	// A socket that was passed takes precedence over [server] listen.
 	if (passed_socket_take(&s->socket, &s->url, e) < 0)
 		return -1;

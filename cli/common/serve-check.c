@@ -109,17 +109,15 @@ int serve_check_blocks(const struct config *c, struct err *e)
 	return e->kind == ERR_NONE ? 0 : -1;
 }
 
-int serve_check(const struct config *c, serve_check_warn_fn *warn, void *ctx, struct err *e)
+int serve_check(const struct config *c, serve_check_warn_fn *warn, void *ctx, struct tls **tls, struct err *e)
 {
 	CLEANUP(store_release) struct store store = {0};
-	struct tls *tls = NULL;
 	if (store_open(c, STORE_PROMPT, &store, e) < 0)
 		return -1;
 	CLEANUP(mem_free) char *catalog = cli_config_catalog(c, e);
 	if (!catalog || serve_check_site(c, &store, catalog, e) < 0 ||
-		tls_load(c->tls_cert, c->tls_key, &tls, e) < 0)
+		tls_load(c->tls_cert, c->tls_key, tls, e) < 0)
 		return -1;
-	tls_free(tls);
 	upstreams_check_lists(c, refuse_list, e);
 	if (e->kind != ERR_NONE)
 		return -1;

@@ -11,6 +11,7 @@
 #include "lib/os/clock.h"
 #include "lib/state/config/state-files.h"
 #include "lib/state/upstream/right-clock.h"
+#include "server/http/tls.h"
 
 enum { TIMEOUT_SECONDS = 20 };
 #define CGROUPS "/sys/fs/cgroup"
@@ -104,10 +105,11 @@ static int run_doctor(void *self, struct err *e)
 		return settle_clock(x, e);
 	if (x->checks_config) {
 		// Says what `serve` would say, and has its exit code.
-		if (session_read(&x->s, &x->s.config, e) < 0 || serve_check(&x->s.config, log_warning, NULL, e) < 0 ||
-			serve_check_blocks(&x->s.config, e) < 0)
-			return -1;
-		return 0;
+		struct tls *tls = NULL;
+		bool is_good = session_read(&x->s, &x->s.config, e) == 0 &&
+			       serve_check(&x->s.config, log_warning, NULL, &tls, e) == 0;
+		tls_free(tls);
+		return is_good ? serve_check_blocks(&x->s.config, e) : -1;
 	}
 	if (x->client.url)
 		doctor_client(&x->report, &x->client);
