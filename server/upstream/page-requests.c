@@ -31,7 +31,7 @@ struct page_request {
 	uint32_t asked;  // bits: the upstreams that were asked since it was last expired
 	bool is_wanted;  // it was answered, and is to be requested from others
 	long keep_until; // seconds of the monotonic clock; 0: not answered yet
-	int64_t answered_at;              // seconds since 1970
+	int64_t began_at;                 // seconds since 1970: what was answered is not older
 	struct upstream_project *unsaved; // the answer that is not in the catalog yet; NULL: none
 	size_t unsaved_bytes;             // of unsaved, if saving it failed; else 0
 };
@@ -126,7 +126,7 @@ bool page_requests_may_ask(struct page_requests *a, const char *project, const s
 {
 	pthread_mutex_lock(&a->lock);
 	struct page_request **at = find_request(a, project);
-	if (*at && (is_expired(*at) || ((*at)->keep_until && (*at)->answered_at < since)))
+	if (*at && (is_expired(*at) || ((*at)->keep_until && (*at)->began_at < since)))
 		remove_request(a, at);
 	else if (*at && (*at)->keep_until && depends & ~(*at)->asked && !is_same_order(order, &(*at)->order))
 		(*at)->is_wanted = true;
@@ -156,8 +156,10 @@ enum page_requests_joined page_requests_join(struct page_requests *a, const char
 static void begin_page_request(void *ctx, struct fair_queue_entry *entry)
 {
 	struct page_requests *a = ctx;
-	const struct page_request *q =
-		(const struct page_request *)(const void *)((char *)entry - offsetof(struct page_request, queue_entry));
+	struct page_request *q = (struct page_request *)(void *)((char *)entry - offsetof(struct page_request, queue_entry));
+	pthread_mutex_lock(&a->lock);
+	q->began_at = clock_wall_seconds();
+	pthread_mutex_unlock(&a->lock);
 	a->begin(a->ctx, q->project, &q->order);
 }
 
@@ -174,7 +176,6 @@ void page_requests_end(struct page_requests *a, const char *project, struct upst
 		for (size_t i = 0; i < q->order.count; i++)
 			if (!result || upstream_project_asked(result, q->order.item[i]))
 				q->asked |= (uint32_t)1 << q->order.item[i];
-		q->answered_at = clock_wall_seconds();
 		q->keep_until = clock_seconds() + KEEP_SECONDS;
 		fair_queue_end(a->queue, &q->queue_entry);
 	}

@@ -25,8 +25,8 @@ void page_requests_free(struct page_requests *a);
 void page_requests_cancel(struct page_requests *a);
 bool page_requests_is_cancelled(struct page_requests *a);
 
-// Whether the project may be requested now; true as well while its request is queued or in flight. An answer from
-// before since (seconds since 1970) does not delay a new request, nor does one for another order that did not ask all
+// Whether the project may be requested now; true as well while its request is queued or in flight. An answer that was
+// asked for before since (seconds since 1970) does not delay a new request, nor does one for another order that did not ask all
 // upstreams of depends (bits by number).
 bool page_requests_may_ask(struct page_requests *a, const char *project, const struct config_order *order,
 	uint32_t depends, int64_t since);

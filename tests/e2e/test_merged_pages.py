@@ -2,10 +2,12 @@
 """Project pages of a view that merges upstream: which file a name stands for, what is yanked, which names upstream is asked
 for, and who owns a project."""
 import base64
+import concurrent.futures
 import json
 import re
 import signal
 import sys
+import time
 
 import pytest
 
@@ -170,6 +172,22 @@ def test_views_merge_as_each_of_them_says(serve, store, index, theirs):
     assert len(merging.names(server, "six", "/plain")) == 3
     assert merging.status_of(server, "nobodys", "/plain") == 404
     assert index.count("nobodys") == 0
+
+
+def test_answer_that_was_asked_for_before_our_first_file_is_asked_for_again(serve, tmp_path, index, theirs):
+    """It does not say whose the name is. Who waited for it gets upstream's files too, as a start of a server has it."""
+    store = tmp_path / "new"
+    store.mkdir()
+    server = serve(store, "--rescan", "1", config=merging.config(index))
+    go_on = index.hold("six", times=1)
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        page = pool.submit(merging.names, server, "six")
+        serving.wait_for(lambda: index.count("six") == 1, SOON, "the request")
+        time.sleep(1.1)  # times of arrival are seconds
+        ours = storelib.make_wheel(store, "six", "9.0")
+        serving.wait_for(lambda: server.get("/simple/six/?upstream=no").status == 200, SOON, "our file")
+        go_on.set()
+        assert page.result() == [theirs["1.0"].name, theirs["1.1"].name, ours.name]
 
 
 def test_project_that_only_upstream_has(serve, index, theirs):
