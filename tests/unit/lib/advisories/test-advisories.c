@@ -34,7 +34,7 @@ static void write_bytes(const char *name, struct str bytes)
 	static int writes;
 	CLEANUP(mem_free) char *path = path_of(name);
 	CLEANUP(mem_close) int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	const struct timespec times[2] = {{.tv_sec = 1700000000 + ++writes}, {.tv_sec = 1700000000 + writes}};
+	const struct timespec time = {.tv_sec = 1700000000 + ++writes}, times[2] = {time, time};
 	assert_true(fd >= 0 && write(fd, bytes.ptr, bytes.len) == (ssize_t)bytes.len && futimens(fd, times) == 0);
 }
 

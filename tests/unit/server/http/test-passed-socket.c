@@ -79,7 +79,7 @@ static void test_what_does_not_listen_is_refused(void **state UNUSED)
 {
 	for (int listens = 0; listens < 2; listens++) {
 		struct err e = ERR_INIT;
-		CLEANUP(mem_free) char *unused = open_passed(listens);
+		free(open_passed(listens));
 		char *url = NULL;
 		int fd = 0;
 		set_variables(NULL, listens ? "2" : "1");

@@ -20,7 +20,7 @@ static struct view views[] = {
 	{.name = (char[]){"<centos>-8&\""}, .platform = both + 1, .platform_count = 1},
 	{.name = (char[]){"jammy"}, .platform = both, .platform_count = 2},
 };
-static const struct home_page_platform counts[] = {{.totals = {12, 1234567, 999}}, {.totals = {3, 4, 5500000000}}};
+static const struct home_page_platform counts[] = {{.totals = {12, 1234567, 999, 0}}, {.totals = {3, 4, 5500000000, 0}}};
 static const struct overview_data nothing;
 
 static const struct site site = {.store = {.platform = platforms, .platform_count = 2}, .view = views, .view_count = 4};
