@@ -78,9 +78,120 @@ static void *copy_array(const void *items, size_t count, size_t size)
 	return copy;
 }
 
-// --- upstreams ---
+// --- sections with names ---
 
 static const char plain_upstream[] = "upstream"; // the name of a plain [upstream]
+
+// The name stands in URLs, and among the values of [view] upstream.
+static bool upstream_name_is_valid(struct str name)
+{
+	for (size_t i = 0; i < name.len; i++)
+		if (!(ascii_is_alnum(name.ptr[i]) && ascii_lower(name.ptr[i]) == name.ptr[i]) && name.ptr[i] != '-')
+			return false;
+	return platform_name_is_valid(name) && !str_eq(name, STR("merge")) && !str_eq(name, STR("no")) &&
+	       !str_eq(name, str_from(plain_upstream));
+}
+
+// Their structs are in a list of the configuration, and begin with the name.
+static const struct named_kind {
+	const char *name;
+	size_t items, count, size; // of the list
+	enum config_holder holder;
+	bool (*is_name)(struct str name);
+	const char *wants; // what a name is
+	bool is_index;     // it is an index at /NAME/simple/
+	bool may_be_plain; // there is a section without a name, too, which has the defaults
+} named_kinds[] = {
+#define LIST(items, count, type) offsetof(struct config, items), offsetof(struct config, count), sizeof(struct type)
+	{"platform", LIST(platforms, platform_count, config_platform), CONFIG_HOLDER_PLATFORM, platform_name_is_valid,
+		"not a name", true, false},
+	{"view", LIST(views, view_count, config_view), CONFIG_HOLDER_VIEW, platform_name_is_valid, "not a name", true, false},
+	{"branch", LIST(branches, branch_count, config_branch), CONFIG_HOLDER_BRANCH, platform_name_is_valid, "not a name",
+		false, false},
+	{plain_upstream, LIST(upstreams.item, upstreams.count, config_upstream), CONFIG_HOLDER_UPSTREAM,
+		upstream_name_is_valid,
+		"not a name of small letters, digits and \"-\", or one of merge, no and upstream", false, true},
+	{"place", LIST(places, place_count, config_place), CONFIG_HOLDER_PLACE, place_address_is_bucket, "not s3://BUCKET",
+		false, false},
+#undef LIST
+};
+
+static const struct named_kind *find_kind(struct str kind)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(named_kinds); i++)
+		if (str_eq(kind, str_from(named_kinds[i].name)))
+			return &named_kinds[i];
+	return NULL;
+}
+
+static size_t *count_of(const struct config *c, const struct named_kind *kind)
+{
+	return (size_t *)(uintptr_t)((const char *)c + kind->count);
+}
+
+static char *get_list(const struct config *c, const struct named_kind *kind)
+{
+	char *items;
+	memcpy(&items, (const char *)c + kind->items, sizeof(items));
+	return items;
+}
+
+static void set_list(struct config *c, const struct named_kind *kind, void *items, size_t count)
+{
+	memcpy((char *)c + kind->items, &items, sizeof(items));
+	*count_of(c, kind) = count;
+}
+
+static char **name_of(void *item)
+{
+	return item;
+}
+
+static void *find_item(const struct config *c, const struct named_kind *kind, struct str name)
+{
+	char *items = get_list(c, kind);
+	for (size_t i = 0; i < *count_of(c, kind); i++, items += kind->size)
+		if (str_eq(name, str_from(*name_of(items))))
+			return items;
+	return NULL;
+}
+
+static void *add_item(struct config *c, const struct named_kind *kind, size_t place, struct str name)
+{
+	size_t count = *count_of(c, kind);
+	char *items = xreallocarray(get_list(c, kind), count + 1, kind->size), *item = items + place * kind->size;
+	memmove(item + kind->size, item, (count - place) * kind->size);
+	memset(item, 0, kind->size);
+	*name_of(item) = xstrndup(name.ptr, name.len);
+	if (!kind->may_be_plain)
+		set_defaults(kind->holder, item);
+	set_list(c, kind, items, count + 1);
+	return item;
+}
+
+static void release_list(struct config *c, const struct named_kind *kind)
+{
+	char *items = get_list(c, kind), *item = items;
+	for (size_t i = 0; i < *count_of(c, kind); i++, item += kind->size) {
+		free_strings(kind->holder, item);
+		free(*name_of(item));
+	}
+	free(items);
+	set_list(c, kind, NULL, 0);
+}
+
+static void copy_list(const struct config *c, const struct named_kind *kind, struct config *out)
+{
+	size_t count = *count_of(c, kind);
+	char *items = copy_array(get_list(c, kind), count, kind->size), *item = items;
+	for (size_t i = 0; i < count; i++, item += kind->size) {
+		*name_of(item) = xstrdup(*name_of(item));
+		copy_strings(kind->holder, item);
+	}
+	set_list(out, kind, items, count);
+}
+
+// --- upstreams ---
 
 static bool is_plain(const struct config_upstream *u)
 {
@@ -123,14 +234,6 @@ static void inherit(struct config_upstream *u, const struct config_upstream *pla
 			copy_field(row, plain, u);
 }
 
-static struct config_upstream *add_upstream(struct config_upstreams *u, size_t place, struct str name)
-{
-	u->item = xreallocarray(u->item, u->count + 1, sizeof(*u->item));
-	memmove(&u->item[place + 1], &u->item[place], (u->count++ - place) * sizeof(*u->item));
-	u->item[place] = (struct config_upstream){.name = xstrndup(name.ptr, name.len)};
-	return &u->item[place];
-}
-
 static void release_upstream(struct config_upstream *u)
 {
 	free_strings(CONFIG_HOLDER_UPSTREAM, u);
@@ -165,26 +268,10 @@ static void complete_upstreams(struct config *c)
 			u->item[kept++] = u->item[i];
 	u->count = kept;
 	if (!kept || says_url(&c->upstream))
-		add_upstream(u, c->upstream_place < kept ? c->upstream_place : kept, str_from(plain_upstream));
+		add_item(c, find_kind(str_from(plain_upstream)), c->upstream_place < kept ? c->upstream_place : kept,
+			str_from(plain_upstream));
 	for (size_t i = 0; i < u->count; i++)
 		inherit(&u->item[i], &c->upstream);
-}
-
-static void copy_upstreams(const struct config_upstreams *from, struct config_upstreams *out)
-{
-	*out = (struct config_upstreams){copy_array(from->item, from->count, sizeof(*from->item)), from->count};
-	for (size_t i = 0; i < out->count; i++) {
-		out->item[i].name = xstrdup(out->item[i].name);
-		copy_strings(CONFIG_HOLDER_UPSTREAM, &out->item[i]);
-	}
-}
-
-static void release_upstreams(struct config_upstreams *u)
-{
-	for (size_t i = 0; i < u->count; i++)
-		release_upstream(&u->item[i]);
-	free(u->item);
-	*u = (struct config_upstreams){0};
 }
 
 const struct config_upstream *config_upstreams_named(const struct config_upstreams *u, const char *name)
@@ -202,22 +289,24 @@ bool config_upstream_redirects(const struct config_upstream *u)
 
 bool config_keep_upstreams(struct config *now, const struct config *before)
 {
-	struct config_upstreams kept, *news = &now->upstreams;
+	struct config copy = {0};
+	struct config_upstreams *kept = &copy.upstreams, *news = &now->upstreams;
+	const struct named_kind *kind = find_kind(str_from(plain_upstream));
 	bool is_same = news->count == before->upstreams.count;
-	copy_upstreams(&before->upstreams, &kept);
-	for (size_t i = 0; i < kept.count; i++) {
+	copy_list(before, kind, &copy);
+	for (size_t i = 0; i < kept->count; i++) {
 		struct config_upstream *item = NULL;
 		for (size_t k = 0; k < news->count; k++)
-			item = strcmp(news->item[k].name, kept.item[i].name) == 0 ? &news->item[k] : item;
+			item = strcmp(news->item[k].name, kept->item[i].name) == 0 ? &news->item[k] : item;
 		is_same = is_same && item == &news->item[i];
 		if (!item)
 			continue;
-		struct config_upstream old = kept.item[i];
-		kept.item[i] = *item;
+		struct config_upstream old = kept->item[i];
+		kept->item[i] = *item;
 		*item = old;
 	}
-	release_upstreams(news);
-	*news = kept;
+	release_list(now, kind);
+	*news = *kept;
 	return is_same;
 }
 
@@ -235,40 +324,14 @@ void config_release(struct config *c)
 {
 	free_strings(CONFIG_HOLDER_CONFIG, c);
 	release_upstream(&c->upstream);
-	release_upstreams(&c->upstreams);
-	for (size_t i = 0; i < c->platform_count; i++) {
-		free_strings(CONFIG_HOLDER_PLATFORM, &c->platforms[i]);
-		free(c->platforms[i].name);
-	}
 	for (size_t i = 0; i < c->view_count; i++) {
 		for (size_t k = 0; k < c->views[i].platform_count; k++)
 			free(c->views[i].platforms[k]);
-		free_strings(CONFIG_HOLDER_VIEW, &c->views[i]);
 		free(c->views[i].platforms);
-		free(c->views[i].name);
 	}
-	for (size_t i = 0; i < c->branch_count; i++) {
-		free_strings(CONFIG_HOLDER_BRANCH, &c->branches[i]);
-		free(c->branches[i].name);
-	}
-	for (size_t i = 0; i < c->place_count; i++) {
-		free_strings(CONFIG_HOLDER_PLACE, &c->places[i]);
-		free(c->places[i].name);
-	}
-	free(c->platforms);
-	free(c->views);
-	free(c->branches);
-	free(c->places);
+	for (size_t i = 0; i < ARRAY_SIZE(named_kinds); i++)
+		release_list(c, &named_kinds[i]);
 	*c = (struct config){0};
-}
-
-static void copy_view(struct config_view *v)
-{
-	v->name = xstrdup(v->name);
-	copy_strings(CONFIG_HOLDER_VIEW, v);
-	v->platforms = copy_array(v->platforms, v->platform_count, sizeof(*v->platforms));
-	for (size_t i = 0; i < v->platform_count; i++)
-		v->platforms[i] = xstrdup(v->platforms[i]);
 }
 
 void config_copy(const struct config *c, struct config *out)
@@ -276,145 +339,14 @@ void config_copy(const struct config *c, struct config *out)
 	*out = *c;
 	copy_strings(CONFIG_HOLDER_CONFIG, out);
 	copy_strings(CONFIG_HOLDER_UPSTREAM, &out->upstream);
-	copy_upstreams(&c->upstreams, &out->upstreams);
-	out->platforms = copy_array(c->platforms, c->platform_count, sizeof(*c->platforms));
-	out->views = copy_array(c->views, c->view_count, sizeof(*c->views));
-	out->branches = copy_array(c->branches, c->branch_count, sizeof(*c->branches));
-	for (size_t i = 0; i < c->platform_count; i++) {
-		out->platforms[i].name = xstrdup(c->platforms[i].name);
-		copy_strings(CONFIG_HOLDER_PLATFORM, &out->platforms[i]);
-	}
-	out->places = copy_array(c->places, c->place_count, sizeof(*c->places));
-	for (size_t i = 0; i < c->view_count; i++)
-		copy_view(&out->views[i]);
-	for (size_t i = 0; i < c->place_count; i++) {
-		out->places[i].name = xstrdup(out->places[i].name);
-		copy_strings(CONFIG_HOLDER_PLACE, &out->places[i]);
-	}
-	for (size_t i = 0; i < c->branch_count; i++) {
-		out->branches[i].name = xstrdup(c->branches[i].name);
-		copy_strings(CONFIG_HOLDER_BRANCH, &out->branches[i]);
-	}
-}
-
-static struct config_platform *find_platform(const struct config *c, struct str name)
-{
-	for (size_t i = 0; i < c->platform_count; i++)
-		if (str_eq(name, str_from(c->platforms[i].name)))
-			return &c->platforms[i];
-	return NULL;
-}
-
-static void *find_view_section(struct config *c, struct str name)
-{
-	for (size_t i = 0; i < c->view_count; i++)
-		if (str_eq(name, str_from(c->views[i].name)))
-			return &c->views[i];
-	return NULL;
-}
-
-static void *find_platform_section(struct config *c, struct str name)
-{
-	return find_platform(c, name);
-}
-
-static void *add_platform_section(struct config *c, struct str name)
-{
-	c->platforms = xreallocarray(c->platforms, c->platform_count + 1, sizeof(*c->platforms));
-	struct config_platform *p = &c->platforms[c->platform_count++];
-	*p = (struct config_platform){.name = xstrndup(name.ptr, name.len)};
-	set_defaults(CONFIG_HOLDER_PLATFORM, p);
-	return p;
-}
-
-static void *add_view_section(struct config *c, struct str name)
-{
-	c->views = xreallocarray(c->views, c->view_count + 1, sizeof(*c->views));
-	struct config_view *v = &c->views[c->view_count++];
-	*v = (struct config_view){.name = xstrndup(name.ptr, name.len)};
-	return v;
-}
-
-static void *find_branch(struct config *c, struct str name)
-{
-	for (size_t i = 0; i < c->branch_count; i++)
-		if (str_eq(name, str_from(c->branches[i].name)))
-			return &c->branches[i];
-	return NULL;
-}
-
-static void *add_branch_section(struct config *c, struct str name)
-{
-	c->branches = xreallocarray(c->branches, c->branch_count + 1, sizeof(*c->branches));
-	struct config_branch *b = &c->branches[c->branch_count++];
-	*b = (struct config_branch){.name = xstrndup(name.ptr, name.len)};
-	set_defaults(CONFIG_HOLDER_BRANCH, b);
-	return b;
-}
-
-static void *find_upstream(struct config *c, struct str name)
-{
-	for (size_t i = 0; i < c->upstreams.count; i++)
-		if (str_eq(name, str_from(c->upstreams.item[i].name)))
-			return &c->upstreams.item[i];
-	return NULL;
-}
-
-static void *add_upstream_section(struct config *c, struct str name)
-{
-	return add_upstream(&c->upstreams, c->upstreams.count, name);
-}
-
-// The name stands in URLs, and among the values of [view] upstream.
-static bool upstream_name_is_valid(struct str name)
-{
-	for (size_t i = 0; i < name.len; i++)
-		if (!(ascii_is_alnum(name.ptr[i]) && ascii_lower(name.ptr[i]) == name.ptr[i]) && name.ptr[i] != '-')
-			return false;
-	return platform_name_is_valid(name) && !str_eq(name, STR("merge")) && !str_eq(name, STR("no")) &&
-	       !str_eq(name, str_from(plain_upstream));
-}
-
-static void *find_place_section(struct config *c, struct str name)
-{
-	for (size_t i = 0; i < c->place_count; i++)
-		if (str_eq(name, str_from(c->places[i].name)))
-			return &c->places[i];
-	return NULL;
-}
-
-static void *add_place_section(struct config *c, struct str name)
-{
-	c->places = xreallocarray(c->places, c->place_count + 1, sizeof(*c->places));
-	c->places[c->place_count] = (struct config_place){.name = xstrndup(name.ptr, name.len)};
-	set_defaults(CONFIG_HOLDER_PLACE, &c->places[c->place_count]);
-	return &c->places[c->place_count++];
-}
-
-// The kinds of sections that have names.
-static const struct named_kind {
-	const char *name;
-	void *(*find)(struct config *c, struct str name);
-	void *(*add)(struct config *c, struct str name);
-	bool (*is_name)(struct str name);
-	const char *wants; // what a name is
-	bool is_index;     // it is an index at /NAME/simple/
-	bool may_be_plain; // there is a section without a name, too
-} named_kinds[] = {
-	{"platform", find_platform_section, add_platform_section, platform_name_is_valid, "not a name", true, false},
-	{"view", find_view_section, add_view_section, platform_name_is_valid, "not a name", true, false},
-	{"branch", find_branch, add_branch_section, platform_name_is_valid, "not a name", false, false},
-	{plain_upstream, find_upstream, add_upstream_section, upstream_name_is_valid,
-		"not a name of small letters, digits and \"-\", or one of merge, no and upstream", false, true},
-	{"place", find_place_section, add_place_section, place_address_is_bucket, "not s3://BUCKET", false, false},
-};
-
-static const struct named_kind *find_kind(struct str kind)
-{
 	for (size_t i = 0; i < ARRAY_SIZE(named_kinds); i++)
-		if (str_eq(kind, str_from(named_kinds[i].name)))
-			return &named_kinds[i];
-	return NULL;
+		copy_list(c, &named_kinds[i], out);
+	for (size_t i = 0; i < c->view_count; i++) {
+		struct config_view *v = &out->views[i];
+		v->platforms = copy_array(v->platforms, v->platform_count, sizeof(*v->platforms));
+		for (size_t k = 0; k < v->platform_count; k++)
+			v->platforms[k] = xstrdup(v->platforms[k]);
+	}
 }
 
 bool config_section_is_named(const char *section)
@@ -460,13 +392,13 @@ static int find_named(struct config *c, const struct named_kind *kind, struct se
 			kind->wants);
 	for (size_t i = 0; i < ARRAY_SIZE(named_kinds); i++)
 		if (&named_kinds[i] != kind && kind->is_index && named_kinds[i].is_index &&
-			named_kinds[i].find(c, s->name))
+			find_item(c, &named_kinds[i], s->name))
 			return err_set(e, ERR_USAGE, "\"" STR_FMT "\" names both a platform and a view",
 				STR_ARG(s->name));
-	s->object = kind->find(c, s->name);
+	s->object = find_item(c, kind, s->name);
 	s->is_new = !s->object;
 	if (s->is_new)
-		s->object = kind->add(c, s->name);
+		s->object = add_item(c, kind, *count_of(c, kind), s->name);
 	return 0;
 }
 
@@ -669,7 +601,7 @@ static int check_line(void *ctx, const struct ini_file_line *line, struct err *e
 	struct str rest = str_from(line->value);
 	while (rest.len) {
 		struct str name = str_cut(&rest, ' ');
-		if (!find_platform(c, name))
+		if (!find_item(c, find_kind(STR("platform")), name))
 			return refuse_view_platform(c, line->section, name, e);
 		rest = str_trim(rest);
 	}
