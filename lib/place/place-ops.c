@@ -57,17 +57,18 @@ bool place_answers(const struct place *p, const char *below, int64_t until_ms, s
 
 int place_make(const struct place *p, struct err *e)
 {
-	return p->ops->make(p, e);
+	return p->ops->make ? p->ops->make(p, e) : 0;
 }
 
 int place_room(const struct place *p, uint64_t *bytes, struct err *e)
 {
-	return p->ops->room(p, bytes, e);
+	*bytes = UINT64_MAX;
+	return p->ops->room ? p->ops->room(p, bytes, e) : 0;
 }
 
 int place_lock(const struct place *p, bool is_shared, unsigned wait_ms, struct place_lock **out, struct err *e)
 {
-	return p->ops->lock(p, is_shared, wait_ms, out, e);
+	return p->ops->lock ? p->ops->lock(p, is_shared, wait_ms, out, e) : 0;
 }
 
 void place_unlock(struct place_lock **lock)
@@ -91,7 +92,7 @@ struct place_folder *place_enter(struct place_folder *f, const char *name, struc
 
 int place_make_folder(struct place_folder *f, const char *name, struct err *e)
 {
-	return f->place->ops->make_folder(f, name, e);
+	return f->place->ops->make_folder ? f->place->ops->make_folder(f, name, e) : 0;
 }
 
 int place_remove_folder(struct place_folder *f, const char *name, struct err *e)
@@ -155,12 +156,13 @@ int place_stat(struct place_folder *f, const char *name, struct place_info *out,
 
 int place_follow(struct place_folder *f, const char *name, struct place_info *out, struct err *e)
 {
-	return f->place->ops->follow(f, name, out, e);
+	return f->place->ops->follow ? f->place->ops->follow(f, name, out, e) : err_set(e, ERR_NOT_FOUND, "%s", name);
 }
 
 void place_link_text(struct place_folder *f, const char *name, struct buf *out)
 {
-	f->place->ops->link_text(f, name, out);
+	if (f->place->ops->link_text)
+		f->place->ops->link_text(f, name, out);
 }
 
 int place_remove(struct place_folder *f, const char *name, const struct place_version *expected, struct err *e)
@@ -170,12 +172,12 @@ int place_remove(struct place_folder *f, const char *name, const struct place_ve
 
 int place_sync(struct place_folder *f, struct err *e)
 {
-	return f->place->ops->sync(f, e);
+	return f->place->ops->sync ? f->place->ops->sync(f, e) : 0;
 }
 
 bool place_sweep(struct place_folder *f, const char *name)
 {
-	return f->place->ops->sweep(f, name);
+	return f->place->ops->sweep && f->place->ops->sweep(f, name);
 }
 
 enum place_watched place_watch(struct place_folder *f, struct folder_watch *w, const char *as, const char **silent)
@@ -214,7 +216,8 @@ struct byte_source place_file_source(struct place_file *f, uint64_t size)
 
 void place_file_read_ahead(struct place_file *f)
 {
-	f->ops->file_read_ahead(f);
+	if (f->ops->file_read_ahead)
+		f->ops->file_read_ahead(f);
 }
 
 int place_file_read_at(struct place_file *f, uint64_t offset, void *out, size_t len, size_t *got, struct err *e)
@@ -243,7 +246,7 @@ struct blob *place_file_blob(struct place_file *f, uint64_t size, struct err *e)
 
 int place_file_sync(struct place_file *f, struct err *e)
 {
-	return f->ops->file_sync(f, e);
+	return f->ops->file_sync ? f->ops->file_sync(f, e) : 0;
 }
 
 // --- writing ---
@@ -260,12 +263,12 @@ int place_write_add(struct place_write *w, struct str bytes, struct err *e)
 
 int place_write_sync(struct place_write *w, struct err *e)
 {
-	return w->ops->write_sync(w, e);
+	return w->ops->write_sync ? w->ops->write_sync(w, e) : 0;
 }
 
 int place_write_time(struct place_write *w, int64_t time_ns, struct err *e)
 {
-	return w->ops->write_time(w, time_ns, e);
+	return w->ops->write_time ? w->ops->write_time(w, time_ns, e) : 0;
 }
 
 struct place_file *place_write_file(struct place_write *w)
@@ -285,7 +288,8 @@ int place_replace(struct place_write *w, const struct place_version *expected, s
 
 void place_write_abandon(struct place_write *w)
 {
-	w->ops->write_abandon(w);
+	if (w->ops->write_abandon)
+		w->ops->write_abandon(w);
 }
 
 void place_write_free(struct place_write **w)

@@ -185,27 +185,6 @@ static bool s3_place_answers(const struct place *p, const char *below, int64_t u
 	return s3_answers(bucket_place(p)->bucket, prefix, until_ms, why);
 }
 
-static int s3_make(const struct place *p UNUSED, struct err *e UNUSED)
-{
-	return 0;
-}
-
-static int s3_room(const struct place *p UNUSED, uint64_t *bytes, struct err *e UNUSED)
-{
-	*bytes = UINT64_MAX;
-	return 0;
-}
-
-static int s3_lock(const struct place *p UNUSED, bool is_shared UNUSED, unsigned wait_ms UNUSED,
-	struct place_lock **out UNUSED, struct err *e UNUSED)
-{
-	return 0;
-}
-
-static void s3_unlock(struct place_lock *lock UNUSED)
-{
-}
-
 // --- folders ---
 
 static struct place_folder *new_folder(const struct place *p, char *prefix)
@@ -239,11 +218,6 @@ static void s3_folder_close(struct place_folder *base)
 	free(f->entry);
 	free(f->prefix);
 	free(f);
-}
-
-static int s3_make_folder(struct place_folder *f UNUSED, const char *name UNUSED, struct err *e UNUSED)
-{
-	return 0;
 }
 
 static int stop_at_key(void *ctx UNUSED, const struct s3_listed *one UNUSED, struct err *e UNUSED)
@@ -363,15 +337,6 @@ static int s3_stat(struct place_folder *f, const char *name, struct place_info *
 	return s3_list(bucket_of(f), below, true, ONE_KEY, stop_at_key, NULL, e);
 }
 
-static int s3_follow(struct place_folder *f UNUSED, const char *name, struct place_info *out UNUSED, struct err *e)
-{
-	return err_set(e, ERR_NOT_FOUND, "%s", name);
-}
-
-static void s3_link_text(struct place_folder *f UNUSED, const char *name UNUSED, struct buf *out UNUSED)
-{
-}
-
 // The ETag of the object that has the key, if that is the expected version; NULL expected: of any. 1, or 0: there is none.
 static int check_expected(struct s3_bucket *b, const char *key, const struct place_version *expected, struct s3_object *now,
 	struct err *e)
@@ -403,16 +368,6 @@ static int s3_remove(struct place_folder *f, const char *name, const struct plac
 		return found;
 	name_has_changed(folder_of(f));
 	return s3_delete(bucket_of(f), key, expected && *now.etag ? now.etag : NULL, e) < 0 ? -1 : 1;
-}
-
-static int s3_sync(struct place_folder *f UNUSED, struct err *e UNUSED)
-{
-	return 0;
-}
-
-static bool s3_sweep(struct place_folder *f UNUSED, const char *name UNUSED)
-{
-	return false;
 }
 
 static enum place_watched s3_watch(struct place_folder *f UNUSED, struct folder_watch *w UNUSED, const char *as UNUSED,
@@ -649,11 +604,6 @@ static struct blob *s3_file_blob(struct place_file *base, uint64_t size, struct 
 	return b;
 }
 
-static int s3_file_sync(struct place_file *f UNUSED, struct err *e UNUSED)
-{
-	return 0;
-}
-
 // --- writing ---
 
 static struct s3_write *write_of(struct place_write *w)
@@ -701,17 +651,6 @@ static int s3_write_add(struct place_write *base, struct str bytes, struct err *
 	return spool_add(w->spool, bytes, e);
 }
 
-static int s3_write_sync(struct place_write *w UNUSED, struct err *e UNUSED)
-{
-	return 0;
-}
-
-// Listings have the time at which an object was stored.
-static int s3_write_time(struct place_write *w UNUSED, int64_t time_ns UNUSED, struct err *e UNUSED)
-{
-	return 0;
-}
-
 static struct place_file *s3_write_file(struct place_write *w)
 {
 	return write_of(w)->file;
@@ -754,30 +693,17 @@ static int s3_replace(struct place_write *base, const struct place_version *expe
 	return e->kind == ERR_CONFLICT ? err_set(e, ERR_CONFLICT, "%s has changed", w->key) : -1;
 }
 
-static void s3_write_abandon(struct place_write *w UNUSED)
-{
-}
-
 static const struct place_ops s3_ops = {
 	.free = s3_free,
 	.answers = s3_place_answers,
-	.make = s3_make,
-	.room = s3_room,
-	.lock = s3_lock,
-	.unlock = s3_unlock,
 	.open_folder = s3_open_folder,
 	.enter = s3_enter,
-	.make_folder = s3_make_folder,
 	.remove_folder = s3_remove_folder,
 	.folder_close = s3_folder_close,
 	.folder_info = s3_folder_info,
 	.list = s3_list_folder,
 	.stat = s3_stat,
-	.follow = s3_follow,
-	.link_text = s3_link_text,
 	.remove = s3_remove,
-	.sync = s3_sync,
-	.sweep = s3_sweep,
 	.watch = s3_watch,
 	.open = s3_open,
 	.open_in = s3_open_in,
@@ -787,14 +713,10 @@ static const struct place_ops s3_ops = {
 	.file_read_ahead = s3_file_read_ahead,
 	.file_read_at = s3_file_read_at,
 	.file_blob = s3_file_blob,
-	.file_sync = s3_file_sync,
 	.write_begin = s3_write_begin,
 	.write_add = s3_write_add,
-	.write_sync = s3_write_sync,
-	.write_time = s3_write_time,
 	.write_file = s3_write_file,
 	.put_new = s3_put_new,
 	.replace = s3_replace,
-	.write_abandon = s3_write_abandon,
 	.write_free = s3_write_free,
 };

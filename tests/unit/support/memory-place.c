@@ -193,11 +193,6 @@ static bool memory_answers(const struct place *p UNUSED, const char *below UNUSE
 	return true;
 }
 
-static int memory_make(const struct place *p UNUSED, struct err *e UNUSED)
-{
-	return 0;
-}
-
 static int memory_room(const struct place *p, uint64_t *bytes, struct err *e UNUSED)
 {
 	*bytes = place_of(p)->control->room;
@@ -365,15 +360,6 @@ static int memory_stat(struct place_folder *f, const char *name, struct place_in
 	return n != NULL;
 }
 
-static int memory_follow(struct place_folder *f UNUSED, const char *name, struct place_info *out UNUSED, struct err *e)
-{
-	return err_set(e, ERR_NOT_FOUND, "%s", name);
-}
-
-static void memory_link_text(struct place_folder *f UNUSED, const char *name UNUSED, struct buf *out UNUSED)
-{
-}
-
 static int check_expected(const struct node *n, const char *name, const struct place_version *expected, struct err *e)
 {
 	return place_is_expected(n ? &n->content->info : NULL, expected) ? 0 : err_set(e, ERR_CONFLICT, "%s has changed", name);
@@ -485,10 +471,6 @@ static struct byte_source memory_file_source(struct place_file *f, uint64_t size
 	return byte_source_memory(str_slice(buf_view(&content_of(f)->bytes), 0, size));
 }
 
-static void memory_file_read_ahead(struct place_file *f UNUSED)
-{
-}
-
 static int memory_file_read_at(struct place_file *f, uint64_t offset, void *out, size_t len, size_t *got,
 	struct err *e UNUSED)
 {
@@ -506,11 +488,6 @@ static struct blob *memory_file_blob(struct place_file *f, uint64_t size, struct
 	buf_init(&copy, SIZE_MAX / 2);
 	buf_str(&copy, str_slice(buf_view(&content_of(f)->bytes), 0, size));
 	return blob_from_buf(&copy);
-}
-
-static int memory_file_sync(struct place_file *f UNUSED, struct err *e UNUSED)
-{
-	return 0;
 }
 
 // --- writing ---
@@ -561,11 +538,6 @@ static int memory_write_sync(struct place_write *base, struct err *e)
 	bool loses;
 	struct memory_write *w = (struct memory_write *)base;
 	return begin_operation(place_of_write(w), "write_sync", w->name, &loses, e);
-}
-
-static int memory_write_time(struct place_write *w UNUSED, int64_t time_ns UNUSED, struct err *e UNUSED)
-{
-	return 0;
 }
 
 static struct place_file *memory_write_file(struct place_write *w)
@@ -649,7 +621,6 @@ static void memory_write_free(struct place_write *base)
 static const struct place_ops memory_ops = {
 	.free = memory_free,
 	.answers = memory_answers,
-	.make = memory_make,
 	.room = memory_room,
 	.lock = memory_lock,
 	.unlock = memory_unlock,
@@ -661,8 +632,6 @@ static const struct place_ops memory_ops = {
 	.folder_info = memory_folder_info,
 	.list = memory_list,
 	.stat = memory_stat,
-	.follow = memory_follow,
-	.link_text = memory_link_text,
 	.remove = memory_remove,
 	.sync = memory_sync,
 	.sweep = memory_sweep,
@@ -672,14 +641,11 @@ static const struct place_ops memory_ops = {
 	.file_close = memory_file_close,
 	.file_info = memory_file_info,
 	.file_source = memory_file_source,
-	.file_read_ahead = memory_file_read_ahead,
 	.file_read_at = memory_file_read_at,
 	.file_blob = memory_file_blob,
-	.file_sync = memory_file_sync,
 	.write_begin = memory_write_begin,
 	.write_add = memory_write_add,
 	.write_sync = memory_write_sync,
-	.write_time = memory_write_time,
 	.write_file = memory_write_file,
 	.put_new = memory_put_new,
 	.replace = memory_replace,
