@@ -299,6 +299,16 @@ static int use_wal(struct database *d, struct err *e)
 	return code == SQLITE_OK ? 0 : set_sqlite_error(d, code, e);
 }
 
+// Where SQLite cannot open "-wal" or "-shm" for writing, it opens them for reading, and each later write fails. A lock that
+// another one holds is as good as one that this connection gets.
+static int check_writable(struct database *d, struct err *e)
+{
+	sqlite3_busy_timeout(d->db, 0); // no handler
+	int code = sqlite3_exec(d->db, "BEGIN IMMEDIATE; ROLLBACK", NULL, NULL, NULL);
+	wait_when_busy(d);
+	return code == SQLITE_OK || code == SQLITE_BUSY ? 0 : set_sqlite_error(d, code, e);
+}
+
 // Checks access before SQLite does, whose "unable to open database file" has no reason. It does not open the file:
 // closing it would drop the locks of this process's other connections (fcntl(2); "How To Corrupt An SQLite Database
 // File").
@@ -368,7 +378,7 @@ int database_open(const struct database_kind *kind, const char *path, struct dat
 	wait_when_busy(d);
 	if (check_version(d, &version, e) < 0)
 		return -1;
-	if (use_wal(d, e) < 0 || run_script(d, d->kind->connection, e) < 0)
+	if (use_wal(d, e) < 0 || run_script(d, d->kind->connection, e) < 0 || check_writable(d, e) < 0)
 		return -1;
 	if (upgrade_schema(d, e) < 0)
 		return -1;

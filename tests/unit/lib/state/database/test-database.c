@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/state/database/database.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -35,6 +38,21 @@ static const struct database_kind first = {.name = "test file",
 
 static char folder[] = "test-database.XXXXXX";
 static char path[64];
+
+static bool is_broken; // "-wal" cannot be opened for writing
+
+// SQLite's open() is this one, not that of libc.
+int open64(const char *name, int flags, ...)
+{
+	va_list rest;
+	va_start(rest, flags);
+	mode_t mode = flags & O_CREAT ? va_arg(rest, mode_t) : 0;
+	va_end(rest);
+	if (!is_broken || !(flags & O_RDWR) || !str_ends(str_from(name), STR("-wal")))
+		return (int)syscall(SYS_openat, AT_FDCWD, name, flags, mode);
+	errno = EIO;
+	return -1;
+}
 
 static int make_folder(void **state UNUSED)
 {
@@ -179,6 +197,28 @@ static void writer_waits_for_another_one(void **state UNUSED)
 	database_cleanup(&locker);
 }
 
+// A disk that failed for a moment must not leave a connection that only reads.
+static void connection_that_cannot_write_is_not_opened(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	struct database *d = NULL;
+	CLEANUP(database_cleanup) struct database *other = open_file(&first);
+	add_row(other, 1, "", "");
+	is_broken = true;
+	assert_int_equal(database_open(&first, path, &d, &e), -1);
+	is_broken = false;
+	assert_int_equal(e.kind, ERR_IO);
+	d = open_file(&first);
+	add_row(d, 2, "", "");
+	assert_int_equal(sum_of(d), 3);
+	assert_int_equal(query_run_by(other, LOCK, NULL, 0, &e), 0);
+	database_cleanup(&d);
+	d = open_file(&first); // while another one writes
+	assert_int_equal(query_run_by(other, UNLOCK, NULL, 0, &e), 0);
+	add_row(d, 4, "", "");
+	database_cleanup(&d);
+}
+
 static void missing_file_is_not_made_by_a_reader(void **state UNUSED)
 {
 	struct err e = ERR_INIT;
@@ -198,6 +238,7 @@ int main(void)
 		CASE(file_of_another_kind_is_refused),
 		CASE(read_has_a_time_limit),
 		CASE(writer_waits_for_another_one),
+		CASE(connection_that_cannot_write_is_not_opened),
 		CASE(missing_file_is_not_made_by_a_reader),
 	};
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
