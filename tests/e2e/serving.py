@@ -183,10 +183,12 @@ class Server:
         self.process.stdout.close()
         assert not SANITIZER_REPORT.search(self.errors()), self.errors()
 
-    def connect(self, timeout=60):
+    def connect(self, timeout=60, source=None):
+        """source: an address of this machine."""
+        more = {"source_address": (source, 0)} if source else {}
         if self.context:
-            return http.client.HTTPSConnection(self.host, self.port, timeout=timeout, context=self.context)
-        return http.client.HTTPConnection(self.host, self.port, timeout=timeout)
+            return http.client.HTTPSConnection(self.host, self.port, timeout=timeout, context=self.context, **more)
+        return http.client.HTTPConnection(self.host, self.port, timeout=timeout, **more)
 
     def plain_socket(self, timeout=60, source="127.0.0.1"):
         """A connection from an address of this machine, without TLS."""
@@ -201,9 +203,9 @@ class Server:
     def socket(self, timeout=60):
         return self.secured(socket.create_connection((self.host, self.port), timeout))
 
-    def get(self, path, headers=None, method="GET"):
+    def get(self, path, headers=None, method="GET", source=None):
         """One request on a connection of its own, with no header but Host and these."""
-        with contextlib.closing(self.connect()) as connection:
+        with contextlib.closing(self.connect(source=source)) as connection:
             return ask(connection, path, headers, method)
 
     def raw(self, data, seconds=30):
