@@ -123,12 +123,26 @@ def test_links_of_the_files_lead_to_files():
     assert followed > 30
 
 
+def blocks_of(text):
+    """The indented blocks of a page, without their indentation."""
+    blocks = re.findall(r"(?:^    .*\n|^\n(?=    ))+", text, re.M)
+    return [re.sub("^    ", "", block, flags=re.M).lstrip("\n") for block in blocks]
+
+
+def test_jobs_are_yaml():
+    yaml = pytest.importorskip("yaml")
+    texts = [path.read_text(encoding="utf-8") for path in DOCS.glob("*.md")]
+    blocks = [block for text in texts for block in blocks_of(text) if re.match(r"(?:- )?[\w-]+:.*\n.*:", block)]
+    jobs = [yaml.safe_load(block) for block in blocks]
+    (github,) = (job["jobs"] for job in jobs if "jobs" in job)
+    assert github["build"]["needs"] == "plan" and github["plan"]["steps"][0]["run"].startswith("wheelcache missing")
+
+
 def test_configurations_are_read_as_they_stand(tmp_path):
     """Each block of docs/building.md with a section of wheelcache.conf."""
     sections = "build|branch|store|catalog|upstream|platform|view|prune|upload|index|server"
     text = (DOCS / "building.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"(?:^    .*\n|^\n(?=    ))+", text, re.M)
-    blocks = [re.sub("^    ", "", block, flags=re.M) for block in blocks if re.search(rf"^    \[(?:{sections})\b[^]]*\]", block, re.M)]
+    blocks = [block for block in blocks_of(text) if re.search(rf"^\[(?:{sections})\b[^]]*\]", block, re.M)]
     blocks = [block for block in blocks if not re.search(r"^\$ ", block, re.M)]
     assert len(blocks) > 3
     for block in blocks:
