@@ -11,27 +11,52 @@ static const struct {
 	const char *project, *names;
 } table[] = {
 	{"abseil-cpp", "libabsl"},
+	{"brotli", "libbrotlidec libbrotlienc libbrotlicommon"},
 	{"bzip2", "libbz2 libbz libbz2-1"},
+	{"c-ares", "libcares"},
+	{"cuda", "libcudart libcublas libcublaslt libcufft libcurand libcusolver libcusparse libnvrtc libnvjitlink"},
 	{"cyrus-sasl", "libsasl2 libsasl"},
 	{"e2fsprogs", "libcom_err libss"},
 	{"ffmpeg", "libavcodec libavformat libavutil libavfilter libavdevice libswscale libswresample libpostproc"},
+	{"freetds", "libsybdb libct libtdsodbc"},
 	{"gcc", "libgcc_s libgcc libstdc++ libgfortran libgomp libquadmath libatomic libasan libubsan"},
+	{"gdk-pixbuf", "libgdk_pixbuf"},
 	{"glib", "libglib libgobject libgio libgmodule libgthread glib2"},
 	{"hdf5", "libhdf5_hl libhdf5_cpp"},
 	{"icu", "libicuuc libicudata libicui18n libicui libicui18 libicuio"},
+	{"imagemagick", "libmagickcore libmagickwand libmagick++"},
 	{"krb5", "libkrb5 libgssapi_krb5 libgssapi-krb5 libk5crypto libkrb5support libkrb5-3"},
+	{"lame", "libmp3lame"},
+	{"lapack", "liblapacke libblas libcblas"},
 	{"libjpeg-turbo", "libjpeg libturbojpeg libjpeg62-turbo"},
+	{"libjxl", "libjxl_cms libjxl_threads jpeg-xl"},
 	{"libwebp", "libsharpyuv libwebpmux libwebpdemux"},
+	{"mariadb", "libmariadb libmariadbclient"},
+	{"mbedtls", "libmbedcrypto libmbedx509"},
+	{"mysql", "libmysqlclient"},
 	{"ncurses", "libncurses libncursesw libtinfo libtinfow libpanel"},
+	{"nettle", "libhogweed"},
+	{"nspr", "libplc libplds"},
+	{"nss", "libnssutil libsmime libsoftokn libfreebl"},
+	{"numactl", "libnuma"},
 	{"openblas", "libopenblas libopenblasp libopenblas64_ libscipy_openblas libscipy_openblas64_"},
+	{"openjpeg", "libopenjp2 libopenjp"},
 	{"openldap", "libldap liblber libldap_r"},
+	{"openmpi", "libmpi libopen-pal libopen-rte"},
 	{"openssl", "libssl libcrypto libssl3t64 openssl11 compat-openssl compat-openssl11 openssl-fips-provider"},
 	{"postgresql", "libpq libpq5 postgresql"},
 	{"protobuf", "libprotobuf libprotoc libprotobuf-lite"},
+	{"qt", "libqt"},
+	{"rdma-core", "libibverbs librdmacm libibumad libmlx"},
 	{"sqlite", "libsqlite3 libsqlite sqlite3"},
+	{"suitesparse", "libamd libcamd libcolamd libccolamd libcholmod libumfpack libspqr libklu"},
+	{"systemd", "libudev"},
+	{"tbb", "libtbbmalloc libtbbbind onetbb"},
 	{"ucx", "libucp libuct libucs libucm"},
+	{"unixodbc", "libodbc libodbcinst libodbccr"},
 	{"util-linux", "libuuid libblkid libmount"},
 	{"xz", "liblzma liblzma5 xz-utils"},
+	{"zeromq", "libzmq"},
 	{"zlib", "libz zlib1g"},
 	{"zstd", "libzstd libzstd1"},
 };
@@ -75,6 +100,7 @@ static bool is_addition(char c)
 enum {
 	OTHER_NAMES = 4,
 	MIN_STEM = 3, // "lib"
+	MIN_BEGIN = 3, // what a longer stem may begin with: "tbb" of "libtbbmalloc", but not "z" of "libzmq"
 };
 
 // The names by which the table may have it, the longest first.
@@ -131,6 +157,15 @@ static struct str match_with_or_without_lib(struct str name, const char *glob)
 	return matches_glob(without_lib(name), glob) ? without_lib(name) : (struct str){0};
 }
 
+// Libraries of one project begin with one word, and the table does not have them all.
+static bool begins_with(struct str stem, struct str word)
+{
+	word = without_lib(word);
+	stem = without_lib(stem);
+	return word.len >= MIN_BEGIN && stem.len > word.len &&
+	       str_eq_nocase(str_slice(stem, 0, word.len), word);
+}
+
 struct str library_name_match(struct str name, const char *glob)
 {
 	struct str other[OTHER_NAMES], found = library_name_project(name);
@@ -143,7 +178,7 @@ struct str library_name_match(struct str name, const char *glob)
 	for (struct str less = other[OTHER_NAMES - 1]; (less = shorter_name(less)).len > MIN_STEM;)
 		if ((found = match_with_or_without_lib(less, glob)).ptr)
 			return found;
-	return (struct str){0};
+	return begins_with(other[2], str_from(glob)) ? other[2] : (struct str){0};
 }
 
 // --- files and SONAMEs ---

@@ -13,8 +13,9 @@
 struct str library_name_project(struct str name);
 // Which of the names that this one stands for matches the glob, whose case does not matter; ptr NULL: none. The names are
 // the project, the name itself, its stem, and what is left of the stem without additions ("libopenblas" of
-// "libopenblas64_p-r0.so"), each with "lib" in front and without. So a search finds too much rather than too little. A
-// slice of name, or constant.
+// "libopenblas64_p-r0.so"), each with "lib" in front and without; at last the stem, where it begins with the glob, of
+// three letters or more ("tbb" of "libtbbmalloc"). So a search finds too much rather than too little. A slice of name, or
+// constant.
 struct str library_name_match(struct str name, const char *glob);
 
 // Whether the member is in a folder of bundled libraries, at any depth: "*.libs" (auditwheel) or ".dylibs" (delocate).

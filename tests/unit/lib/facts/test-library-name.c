@@ -18,7 +18,7 @@ static void project_of_many_names(void **state UNUSED)
 		{"libsasl2.so.3", "cyrus-sasl"}, {"libpng16.so.16", "png"}, {"libpng", "png"}, {"libz.so.1", "zlib"},
 		{"zlib", "zlib"}, {"libopenblas64_p-r0.3.23.dev.so", "openblas"},
 		{"libopenblasp-r0-f650aae0.3.3.so", "openblas"}, {"libscipy_openblas64_-ff651d7f.so", "openblas"},
-		{"libssl_3.so", "openssl"}, {"libzmq.so.5", "zmq"}, {"lib", "lib"}, {"7", "7"}, {"", ""}};
+		{"libssl_3.so", "openssl"}, {"libzmq.so.5", "zeromq"}, {"lib", "lib"}, {"7", "7"}, {"", ""}};
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct str project = library_name_project(str_from(rows[i][0]));
 		if (!str_eq(project, str_from(rows[i][1])))
@@ -54,6 +54,22 @@ static void name_matches_what_people_call_it(void **state UNUSED)
 		{"libz-ng.so.2", "z", true},
 		{"libsslow.so.1", "openssl", false},
 		{"libcurl.so.4", "openssl", false},
+		{"libbrotlidec.so.1", "brotli", true},
+		{"libopenjp2.so.7", "openjpeg", true},
+		{"libmysqlclient.so.21", "mysql", true},
+		{"libcares.so.2", "c-ares", true},
+		{"libodbc.so.2", "unixODBC", true},
+		{"libmbedcrypto.so.7", "mbedtls", true},
+		{"libnuma.so.1", "numactl", true},
+		{"libsybdb.so.5", "freetds", true},
+		{"libhogweed.so.6", "nettle", true},
+		{"libcudart.so.12", "cuda", true},
+		{"libtbbmalloc.so.2", "tbb", true},
+		{"libQt5Core.so.5", "qt", true},
+		{"libcommon_of_none.so.1", "common", true},
+		{"libcommon.so.1", "libcomm", true},
+		{"libcommon.so.1", "co", false},
+		{"libcommon.so.1", "lib", false},
 	};
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if ((library_name_match(str_from(rows[i].name), rows[i].glob).ptr != NULL) != rows[i].matches)
