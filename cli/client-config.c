@@ -6,12 +6,14 @@
 #include "lib/base/log.h"
 #include "lib/base/suggest.h"
 #include "lib/net/url.h"
+#include "lib/state/store/store.h"
 #include "lib/view/client-config.h"
 
 struct client_command {
 	struct session s;
 	const char *client, *url;
 	struct client_index index;
+	struct session_list platforms; // of an index of all that are public
 };
 
 static const struct config_platform *platform_of_config(const struct config *c, const char *name)
@@ -43,6 +45,45 @@ static int refuse_index(const struct config *c, const char *name, struct err *e)
 	return name_choice_refuse(&names, ERR_NOT_FOUND, "the configuration has no view or platform", e);
 }
 
+static void warn_of_several(const char *what, const char *name, size_t platforms)
+{
+	log_warn("%s%s shows the wheels of %zu platforms as one: with --platform NAME a job gets those of its own platform "
+		 "alone",
+		what, name, platforms);
+}
+
+// The default view where the configuration names none: the public platforms, which are those of the configuration, else
+// the store's folders where this machine can read them.
+static int look_at_all_platforms(struct client_command *x, struct err *e)
+{
+	struct err unread = ERR_INIT;
+	const struct config *c = &x->s.config;
+	const struct store *store = &x->s.store;
+	CLEANUP(name_choice_release) struct name_choice names;
+	CLEANUP(buf_release) struct buf hint = buf_up_to(ERR_MSG_SIZE);
+	name_choice_init(&names, STR(""));
+	if (!c->platform_count && c->store && store_open(c, STORE_PROMPT, &x->s.store, &unread) < 0)
+		x->s.store = (struct store){0};
+	for (size_t i = 0; i < c->platform_count + store->platform_count; i++) {
+		const char *name = c->platform_count ? c->platforms[i].name : store->platform[i].name;
+		name_choice_add(&names, name);
+		if (!c->platform_count || !c->platforms[i].is_private)
+			session_list_add(&x->s, &x->platforms, name);
+	}
+	name_choice_hint(&names, &hint);
+	if (c->default_view && names.count != 1)
+		return err_set(e, ERR_USAGE,
+			"there is no index of all platforms ([store] default-view = none): --platform NAME says on which "
+			"one the job runs%s",
+			hint.len ? hint.data : "");
+	if (x->platforms.count < 2)
+		return 0;
+	x->index.platforms = x->platforms.item;
+	x->index.platform_count = x->platforms.count;
+	warn_of_several("/simple/", "", x->platforms.count);
+	return 0;
+}
+
 // The index of one platform of a view: v NULL: of the default view, which is all platforms, or of a platform.
 static int look_at_part(struct client_command *x, const struct config_view *v, struct err *e)
 {
@@ -63,26 +104,20 @@ static int look_at_part(struct client_command *x, const struct config_view *v, s
 		i->platforms = (const char *const *)v->platforms;
 		i->platform_count = v->platform_count;
 		i->whole = v->name;
-		log_warn(
-			"view %s shows the wheels of %zu platforms as one: with --platform NAME a job gets those of its own "
-			"platform alone",
-			v->name, v->platform_count);
+		warn_of_several("view ", v->name, v->platform_count);
 	}
 	return 0;
 }
 
-// Without platforms in the configuration, any name may be one of the store's folders, and these are public. So is the
-// default view where the configuration names none.
+// Without platforms in the configuration, any name may be one of the store's folders, and these are public.
 static int look_at_view(struct client_command *x, struct err *e)
 {
 	const struct config *c = &x->s.config;
 	const char *configured = c->default_view;
 	if (configured && strcmp(configured, CONFIG_NO_VIEW) == 0 && !config_view(c, configured))
 		configured = NULL;
-	if (!configured && c->default_view && !x->index.view && !x->index.platform && c->platform_count > 1)
-		return err_set(e, ERR_USAGE,
-			"there is no index of all platforms ([store] default-view = none): --platform "
-			"NAME says on which one the job runs");
+	if (!configured && !x->index.view && !x->index.platform)
+		return look_at_all_platforms(x, e);
 	const char *name = x->index.view ? x->index.view : configured;
 	const struct config_view *v = name ? config_view(c, name) : NULL;
 	if (x->index.platform && v)

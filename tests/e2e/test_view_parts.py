@@ -164,6 +164,43 @@ def test_default_view_none_has_no_index_of_several_platforms(serve, tmp_path):
     assert f"index-url = https://h/{UBUNTU}/simple/" in serving.run(*words, "--platform", UBUNTU).stdout
 
 
+def config_for_pip(folder, config, *words):
+    """What client-config says of a configuration without names of platforms or with them: the index, the messages, the code."""
+    path = folder / "site.conf"
+    path.write_text(config)
+    done = serving.run("client-config", "--config", path, "--url", "https://h", "--for", "pip", *words)
+    return "".join(line.partition("index-url = ")[2] for line in done.stdout.splitlines()), done.stderr, done.returncode
+
+
+def test_client_config_knows_the_folders_of_the_store(tmp_path):
+    """The packages' configuration names no platform. What cannot be read may have several."""
+    none = f"[store]\npath = {tmp_path}/store\ndefault-view = none\n"
+    (tmp_path / "store" / DEBIAN).mkdir(parents=True)
+    assert config_for_pip(tmp_path, none) == ("https://h/simple/", "", 0)
+    (tmp_path / "store" / UBUNTU).mkdir()
+    for config, names in ((none, f"; there are {DEBIAN}, {UBUNTU}\n"), (none.replace("/store\n", "/absent\n"), "the job runs\n")):
+        index, said, code = config_for_pip(tmp_path, config)
+        assert (index, code) == ("", 2) and "--platform NAME says on which one the job runs" in said and said.endswith(names)
+    assert config_for_pip(tmp_path, none, "--platform", UBUNTU) == (f"https://h/{UBUNTU}/simple/", "", 0)
+    assert config_for_pip(tmp_path, none, "--view", DEBIAN) == (f"https://h/{DEBIAN}/simple/", "", 0)
+
+
+def test_client_config_warns_where_all_platforms_are_one(tmp_path):
+    """With sections of platforms or folders alone. A private platform is not among them."""
+    for name in (DEBIAN, UBUNTU, TEAM):
+        (tmp_path / "store" / name).mkdir(parents=True)
+    warning = "/simple/ shows the wheels of {} platforms as one: with --platform NAME a job gets those of its own platform alone"
+    store, sections = f"[store]\npath = {tmp_path}/store\n", f"[platform {DEBIAN}]\n[platform {UBUNTU}]\n"
+    for config, count in ((store, 3), (sections, 2), (f"{store}{sections}[platform {TEAM}]\nprivate = yes\n", 2)):
+        index, said, code = config_for_pip(tmp_path, config)
+        assert (index, code) == ("https://h/simple/", 0) and warning.format(count) in said
+        assert config_for_pip(tmp_path, config, "--platform", DEBIAN) == (f"https://h/{DEBIAN}/simple/", "", 0)
+    assert config_for_pip(tmp_path, f"[platform {DEBIAN}]\n[platform {TEAM}]\nprivate = yes\n")[1:] == ("", 0)
+    (tmp_path / "site.conf").write_text(sections)
+    done = serving.run("client-config", "--config", tmp_path / "site.conf", "--url", "https://h", "--json")
+    assert json.loads(done.stdout)["platforms"] == [{"platform": one, "index": f"https://h/{one}/simple/"} for one in (DEBIAN, UBUNTU)]
+
+
 # --- promotions ---
 
 TESTED = f"""
