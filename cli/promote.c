@@ -125,15 +125,20 @@ static int promote_remote(struct record_sender *s, const struct session *x, cons
 static int read_file_word(const struct session *s, const char *word, struct file_word *out, struct err *e)
 {
 	if (file_word_read(word, &s->store, out, e) < 0)
-		return err_advise(e,
+		err_advise(e,
 			"a path is that of a file in the store, such as PLATFORM/FILE; the name alone means "
 			"the file on each platform");
-	return file_word_check(out, s->catalog, e);
+	else if (file_word_check(out, s->catalog, e) == 0)
+		return 0;
+	// A server, which does not look at the disk, calls both a word that means no file.
+	if (e->kind == ERR_NOT_FOUND || e->kind == ERR_CONFLICT)
+		e->kind = ERR_USAGE;
+	return -1;
 }
 
 // The words for struct promote_request: of a file, its path below the store. In their order; the caller releases *out.
-// ERR_USAGE: a path outside of all platforms; ERR_NOT_FOUND: one in no folder; ERR_CONFLICT: the path is that of another
-// file than the one that the catalog has of this name.
+// ERR_USAGE: a path outside of all platforms, in no folder, or of another file than the one that the catalog has of this
+// name.
 static int read_selection(const struct session *s, struct strset *out, struct err *e)
 {
 	for (size_t i = 0; i < s->words; i++) {

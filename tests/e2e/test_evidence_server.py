@@ -161,7 +161,11 @@ def test_promote_by_a_server(site, tmp_path):
     assert f"done     {PLATFORM}/{site.foo.name}\n" in printed and "generation 1: 1 done, 1 refused" in printed
     assert json.loads(run("foo", "--json"))["counts"]["already"] == 1 and site.shown() == ["foo"]
     assert "held" not in run("foo", "bar", "--all-or-nothing", "--quiet", code=1)
-    assert "has no such file" in run("absent", code=2)
+    for word in ("absent", f"x/{site.foo.name}", f"{PLATFORM}/x/{site.foo.name}"):
+        assert "has no such file" in run(word, code=2)
+        here = serving.run("promote", "--to", "tested", word, "--dry-run", "--config", site.server.config_path, "--catalog",
+                           site.server.catalog, "--store", site.foo.path.parents[2])
+        assert here.returncode == 2 and word.removesuffix(site.foo.name) in here.stderr, here.stderr
     assert "may promote for tested, but not for none" in run(view="none", code=1)
     for words, code, reason in ((["foo", "--override", "now"], 1, "no token is defined that may override"), (["--to", "a/b"], 2, "no name of a view")):
         assert reason in run(*words, code=code)

@@ -182,9 +182,9 @@ def test_a_path_that_is_none_promotes_nothing(tmp_path):
     for folder in (copy, elsewhere):
         storelib.make_wheel(folder, "demo", "1.0", files={"demo/more.py": b"x = 1\n"})
     for command in (("promote", "--to", "tested"), ("demote", "--from", "tested")):
-        for path, message, code in ((copy, f"the catalog has {NAME} at d/demo/{NAME}, not at copy/{NAME}", 1),
+        for path, message, code in ((copy, f"the catalog has {NAME} at d/demo/{NAME}, not at copy/{NAME}", 2),
                                     (elsewhere, "is not in the folder of a platform", 2),
-                                    (tmp_path / "none", "No such file or directory", 1)):
+                                    (tmp_path / "none", "No such file or directory", 2)):
             assert message in site.run(command[0], path / NAME, *command[1:], code=code).stderr
     assert generations(site) == 0
 
