@@ -40,7 +40,7 @@ enum promote_result {
 	PROMOTE_DONE,
 	PROMOTE_ALREADY, // the view has it
 	PROMOTE_REFUSED,
-	PROMOTE_HELD, // it could be promoted, but all-or-nothing and another file is refused
+	PROMOTE_HELD, // it could be promoted, but all-or-nothing and another file is refused, or not taken of its version
 	PROMOTE_LEFT, // a demotion, a rollback or retention took it out; it comes back only if its version or file is named
 	PROMOTE_OVERTAKEN, // it would be refused, but the view has a newer version in its place
 	PROMOTE_ENDED,     // it left the view: by a demotion or a rollback

@@ -256,7 +256,12 @@ static int keep_override(struct promotion_run *run, const struct missing_evidenc
 static int keep_overrides(struct promotion_run *run, int64_t now, struct err *e)
 {
 	const struct promote_row *row = run->answer->row;
-	const struct missing_evidence *lack = run->lack;
+	struct missing_evidence *lack = run->lack;
+	size_t kept = 0;
+	for (size_t i = 0; i < run->lacks; i++)
+		if (row[lack[i].row].result == PROMOTE_DONE) // not held after all
+			lack[kept++] = lack[i];
+	run->lacks = kept;
 	if (run->lacks)
 		qsort(run->lack, run->lacks, sizeof(*lack), by_place_and_row);
 	for (size_t from = 0, to; from < run->lacks; from = to) {

@@ -124,6 +124,8 @@ void promotion_mark_twins(struct promotion_run *run)
 
 // --- newer versions ---
 
+#define PART_HELD "another file of its version is not taken, and all or nothing is promoted"
+
 // A refused file that a newer version has overtaken fails nothing, and with --newest older versions are not looked at. A
 // version is newer for the cells in which both install. A pre-release makes no final version older, because installers
 // take the final one.
@@ -215,6 +217,26 @@ static void judge_older(struct newer_search *s, size_t at)
 	row->reason = arena_printf(&s->run->answer->text, "a newer version has overtaken it; %s", row->reason);
 }
 
+// Under --all-or-nothing a file does not come without the others of its version: where one of these has left, or is
+// overtaken, it is overtaken too, or held where no newer version is in its place.
+static void hold_part(struct newer_search *s, size_t begin, size_t end)
+{
+	struct promotion_run *run = s->run;
+	struct promote_row *row = run->answer->row;
+	bool is_part = false;
+	for (size_t i = begin; i < end; i++)
+		is_part |= row[i].result == PROMOTE_LEFT || row[i].result == PROMOTE_OVERTAKEN;
+	for (size_t i = begin; i < end; i++) {
+		if (!is_part || row[i].result != PROMOTE_DONE)
+			continue;
+		look_at_row(s, i);
+		bool is_older = is_covered(s, s->all, i) && !promotion_names(run, &row[i]);
+		row[i].is_repeated = is_covered(s, s->before, i);
+		promote_answer_set(run->answer, &row[i], is_older ? PROMOTE_OVERTAKEN : PROMOTE_HELD,
+			is_older ? STR("a newer version has overtaken it; " PART_HELD) : STR(PART_HELD));
+	}
+}
+
 static void note_newer(struct newer_search *s, size_t at)
 {
 	const struct promote_row *row = &s->run->answer->row[at];
@@ -246,6 +268,8 @@ static void find_older_files(struct promotion_run *run, bool is_choosing)
 				begin--;
 			for (size_t i = begin; i < end; i++)
 				judge_older(&s, i);
+			if (run->request->all_or_nothing && !is_choosing)
+				hold_part(&s, begin, end);
 			for (size_t i = begin; i < end; i++)
 				note_newer(&s, i);
 		}

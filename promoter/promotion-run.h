@@ -95,7 +95,8 @@ void promotion_mark_twins(struct promotion_run *run);
 // Leaves out the files of which a newer version is there, for --newest. What is named stays.
 void promotion_keep_newest(struct promotion_run *run);
 // Makes PROMOTE_OVERTAKEN of the refused rows in whose cells the view has, or takes, a newer version that came no earlier.
-// For rows that are decided.
+// With all_or_nothing no row stays PROMOTE_DONE of whose version another one has left or is overtaken. For rows that are
+// decided.
 void promotion_mark_overtaken(struct promotion_run *run);
 // Adds a refused row for each further file of the versions that would be promoted, or are named, which a view behind the
 // source shows and the next one of the chain has not taken. For rows that are decided.

@@ -148,6 +148,39 @@ def test_what_a_newer_version_has_overtaken_is_told_once_and_fails_nothing(promo
     assert promoted.results("--newest", "fast==1.1.dev2", "--dry-run", status=1)[red[ARM]] == "refused"
 
 
+def test_no_part_of_a_version_comes_where_the_rest_is_overtaken_or_has_left(promoted):
+    """--all-or-nothing: a newer version is no reason to take three of four wheels. Other versions come all the same."""
+    cells = {X86: CELLS[1], ARM: CELLS[2]}
+
+    def night(version, red=None):
+        made = {place: promoted.add("fast", version, NATIVE[place], platform=place) for place in (X86, ARM)}
+        promoted.index()
+        return {place: one.name for place, one in made.items()}, [
+            promoted.record([made[place]], kind, cells[place], failed=int(place == red)) for place in made for kind in
+            promoting.KINDS.split()]
+
+    old, records = night("1.0", red=ARM)
+    new, more = night("2.0")
+    for dry_run in (["--dry-run"], []):
+        answer = promoted.promote("fast", "--all-or-nothing", *dry_run, "--evidence", *records, *more)
+        found = {one["filename"]: (one["result"], one["reason"]) for one in answer["files"]}
+        assert found[old[ARM]][0] == "overtaken" and found[new[X86]] == found[new[ARM]] == ("done", "")
+        assert found[old[X86]] == ("overtaken", "a newer version has overtaken it; another file of its version is not taken, and "
+                                   "all or nothing is promoted")
+    assert promoted.members() == sorted(new.values())
+    assert promoted.results("--all-or-nothing", to="released") == {name: "done" for name in new.values()}
+    assert promoted.results("fast==1.0", "--all-or-nothing", status=1) == {old[X86]: "held", old[ARM]: "refused"}
+    # Without a newer version it is held, so that the command fails.
+    promoted.tool("demote", "--from", "tested", "fast")
+    new[X86], again = "fast-3.0-" + NATIVE[X86] + ".whl", night("3.0")[1]
+    new[ARM] = "fast-3.0-" + NATIVE[ARM] + ".whl"
+    promoted.promote(new[ARM], "--evidence", *again)
+    promoted.tool("demote", "--from", "tested", new[ARM])
+    answer = promoted.promote("fast", "--all-or-nothing", status=1)
+    assert {one["filename"]: one["result"] for one in answer["files"]}[new[X86]] == "held" and not promoted.members()
+    assert set(promoted.results("fast==3.0", "--all-or-nothing").values()) == {"done"}
+
+
 @pytest.mark.parametrize("dry_run", [[], ["--dry-run"]])
 @pytest.mark.parametrize("last", ["red", "green"])
 @pytest.mark.parametrize("minutes, expected", [(5, "refused"), (-5, "done"), (0, "refused")])

@@ -316,9 +316,13 @@ class World:
             self.add_held_back(view, step, rows, chosen)
         self.hold(step, rows)
         if any(row[0] == "done" for row in rows.values()) and not step["dry"]:
+            done = {(filename, self.listed[platform, filename]["sha256"]) for (platform, filename), row in rows.items()
+                    if row[0] == "done"}
             for (kind, cell, _), wheels in overrides.items():
-                self.records.append({"views": {view["name"]}, "record": {
-                    "kind": kind, "platform": cell[0], "python": cell[1], "override": step["override"], "wheels": wheels}})
+                wheels = {name: digest for name, digest in wheels.items() if (name, digest) in done}
+                if wheels:
+                    self.records.append({"views": {view["name"]}, "record": {
+                        "kind": kind, "platform": cell[0], "python": cell[1], "override": step["override"], "wheels": wheels}})
             self.write(view["name"], step, rows)
         return rows
 
@@ -356,19 +360,30 @@ class World:
                 row = rows[one["platform"], one["filename"]]
                 row[2] = row[2] or "only at /"
 
+    def is_older(self, view, one, rows, chosen):
+        """In each of its cells there is a newer version. A pre-release makes no final version older."""
+        mine = Version(one["version"])
+        newer = [other for other in chosen if rows[other["platform"], other["filename"]][0] in ("done", "already")
+                 and other["project"] == one["project"] and Version(other["version"]) > mine
+                 and (mine.is_prerelease or not Version(other["version"]).is_prerelease)]
+        cells = self.needed(view, one)
+        return all(any(cell in self.needed(view, other) for other in newer) for cell in cells) if cells else \
+            any(other["platform"] == one["platform"] for other in newer)
+
     def overtake(self, view, step, rows, chosen):
-        """In each cell of a refused file there is a newer version. A pre-release makes no final version older."""
-        taken = [one for one in chosen if rows[one["platform"], one["filename"]][0] in ("done", "already")]
-        for one in chosen:
-            row, mine = rows[one["platform"], one["filename"]], Version(one["version"])
-            newer = [other for other in taken if other["project"] == one["project"] and Version(other["version"]) > mine
-                     and (mine.is_prerelease or not Version(other["version"]).is_prerelease)]
-            if row[0] != "refused" or self.is_named(step["select"], one):
-                continue
-            cells = self.needed(view, one)
-            if all(any(cell in self.needed(view, other) for other in newer) for cell in cells) if cells else \
-                    any(other["platform"] == one["platform"] for other in newer):
-                row[0], row[2] = "overtaken", f"a newer version has overtaken it; {row[2]}"
+        """What is refused and older fails nothing. With --all-or-nothing the rest of its version does not come, either, nor
+        that of a version of which a file has left. The newest version is first."""
+        for at in sorted({(Version(one["version"]), one["project"]) for one in chosen}, reverse=True):
+            same = [(rows[one["platform"], one["filename"]], one) for one in chosen if (Version(one["version"]), one["project"]) == at]
+            older = [self.is_older(view, one, rows, chosen) and not self.is_named(step["select"], one) for _, one in same]
+            for (row, _), is_older in zip(same, older):
+                if row[0] == "refused" and is_older:
+                    row[0], row[2] = "overtaken", f"a newer version has overtaken it; {row[2]}"
+            is_part = step["all"] and any(row[0] in ("left", "overtaken") for row, _ in same)
+            for (row, _), is_older in zip(same, older):
+                if row[0] == "done" and is_part:
+                    row[:] = ["overtaken" if is_older else "held", row[1],
+                              f"{'a newer version has overtaken it; ' if is_older else ''}another file of its version"]
 
     def add_held_back(self, view, step, rows, chosen):
         """A version is what the chain of views behind the source knows of it."""
