@@ -107,12 +107,29 @@ static int advise_project(const struct explain_call *x, struct err *e)
 	return name ? err_advise(e, "did you mean %s?", name) : -1;
 }
 
-// past has the storage of a view at a time.
-static const struct view *find_view(const struct explain_command *l, struct view *past, struct err *e)
+// What stands for the default view where there is none: all platforms, each by its own index.
+static const struct view *show_each_platform(struct explain_command *l, struct view *out)
+{
+	struct store *store = &l->s.store;
+	size_t room = 0;
+	*out = l->s.site.view[0];
+	out->shows_each = true;
+	for (size_t i = 0; i < store->platform_count; i++) {
+		ARENA_GROW(&l->s.arena, out->platform, out->platform_count, room);
+		out->platform[out->platform_count++] = &store->platform[i];
+		out->is_private |= store->platform[i].is_private;
+	}
+	return out;
+}
+
+// past has the storage of a view at a time, or of each platform.
+static const struct view *find_view(struct explain_command *l, struct view *past, struct err *e)
 {
 	const struct site *site = &l->s.site;
 	struct str when;
 	int64_t at;
+	if (!l->view && site->has_no_default)
+		return show_each_platform(l, past);
 	const struct view *v = view_time_split(site, l->view ? str_from(l->view) : (struct str){0}, &when);
 	const char *wrong = v && when.ptr ? view_time_read(v, when, &at) : NULL;
 	if (!v)

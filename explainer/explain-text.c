@@ -384,11 +384,13 @@ void explain_text(const struct jsondoc *explanation, struct buf *out)
 	CLEANUP(buf_release) struct buf text = buf_up_to(out->cap);
 	const struct jsondoc *platforms = jsondoc_get(explanation, "platforms");
 	const char *version = jsondoc_get_str(explanation, "version"), *view = jsondoc_get_str(explanation, "view");
+	bool is_each = jsondoc_is_true(explanation, "each");
 	int64_t generation = 0;
 	buf_puts(&text, jsondoc_get_str(explanation, "project"));
 	if (version)
 		buf_printf(&text, " %s", version);
-	buf_printf(&text, " in %s%s", view ? "view " : "the default view", view ? view : "");
+	buf_printf(&text, " in %s%s", view ? "view " : is_each ? "the index of each platform" : "the default view",
+		view ? view : "");
 	if (jsondoc_get_int(explanation, "generation", &generation))
 		buf_printf(&text, ", generation %lld", (long long)generation);
 	buf_putc(&text, ':');

@@ -49,8 +49,6 @@ struct explanation {
 	struct project_status status;  // of the project on the view's platforms
 	bool is_kept_out;              // upstream's files, because the view's come by promotion alone
 	char *specifier; // "==1.0"; NULL: any version
-	struct fits fits;
-	struct index_files files;
 	struct jsondoc *here, *lost, *builds; // builds NULL: not known
 	struct explain_audit audit;
 	struct explain_log log;
@@ -69,8 +67,6 @@ static void explanation_release(struct explanation *x)
 	free(x->planned);
 	free(x->shown);
 	free(x->specifier);
-	index_files_release(&x->files);
-	fits_release(&x->fits);
 	explain_log_release(&x->log);
 	jsondoc_cleanup(&x->here);
 	jsondoc_cleanup(&x->lost);
@@ -222,7 +218,7 @@ static int put_presence(const struct explanation *x, const struct catalog_histor
 		return -1;
 	if (!is_member)
 		jsondoc_put_bool(row, "not-promoted", true);
-	else if (shown && shown->platform != p)
+	else if (shown && shown->platform != p && !v->shows_each)
 		jsondoc_put_str(row, "hidden-by", shown->platform->name);
 	return 0;
 }
@@ -283,14 +279,6 @@ static int collect_here(struct explanation *x, struct err *e)
 {
 	if (view_files(x->view, x->catalog, x->project, on_shown_file, x, e) < 0)
 		return -1;
-	for (size_t i = 0; i < x->shown_count; i++) {
-		const struct shown *s = &x->shown[i];
-		bool is_upstreams = x->page && simplepage_find(x->page, s->filename);
-		const struct index_file file = {.filename = s->filename,
-			.is_yanked = s->is_yanked,
-			.sources = is_upstreams ? FROM_HERE : FROM_HERE | FROM_BOTH};
-		index_files_add(&x->files, &file, s->requires_python);
-	}
 	if (x->shown_count)
 		qsort(x->shown, x->shown_count, sizeof(x->shown[0]), compare_shown);
 	if (catalog_plan_project(x->catalog, x->project, on_planned_file, x, e) < 0)
@@ -299,19 +287,6 @@ static int collect_here(struct explanation *x, struct err *e)
 }
 
 // --- files of upstream ---
-
-// Also those with a field that is cut, because clients get them.
-static void add_upstream_files(struct explanation *x)
-{
-	for (size_t i = 0; x->page && i < x->page->files; i++) {
-		const struct simplepage_file *f = &x->page->file[i];
-		const struct index_file file = {.filename = f->filename,
-			.is_yanked = f->yanked != NULL,
-			.sources = FROM_UPSTREAM | FROM_BOTH,
-			.upstream = f};
-		index_files_add(&x->files, &file, f->requires_python);
-	}
-}
 
 // Whether the view's page omits this wheel of upstream. It never omits a name that is here too.
 static bool is_omitted(const struct explanation *x, const struct simplepage_file *f)
@@ -567,36 +542,85 @@ static void put_choice(struct index_files *files, struct jsondoc *out, const cha
 	jsondoc_put(out, key, chosen);
 }
 
-static struct jsondoc *choices_doc(struct index_files *files, enum file_origin client, const char *requested)
+// Upstream's also with a field that is cut, because clients get them.
+static void add_files(const struct explanation *x, const struct platform *only, struct index_files *to)
 {
-	struct jsondoc *out = jsondoc_array();
-	for (size_t i = 0; i < files->fits->places; i++) {
-		const struct fits_place *place = &files->fits->place[i];
+	for (size_t i = 0; x->page && i < x->page->files; i++) {
+		const struct simplepage_file *f = &x->page->file[i];
+		const struct index_file file = {.filename = f->filename,
+			.is_yanked = f->yanked != NULL,
+			.sources = FROM_UPSTREAM | FROM_BOTH,
+			.upstream = f};
+		index_files_add(to, &file, f->requires_python);
+	}
+	for (size_t i = 0; i < x->shown_count; i++) {
+		const struct shown *s = &x->shown[i];
+		bool is_upstreams = x->page && simplepage_find(x->page, s->filename);
+		const struct index_file file = {.filename = s->filename,
+			.is_yanked = s->is_yanked,
+			.sources = is_upstreams ? FROM_HERE : FROM_HERE | FROM_BOTH};
+		if (!only || only == s->platform)
+			index_files_add(to, &file, s->requires_python);
+	}
+}
+
+// Where the files come from that clients get, of the view or of one platform's own index.
+static enum file_origin origin_for_clients(const struct explanation *x, const struct platform *only,
+	enum simplepage_status status, const struct jsondoc *names)
+{
+	const char *files = jsondoc_get_str(names, "files");
+	if (status == SIMPLEPAGE_QUARANTINED)
+		return FROM_NOWHERE;
+	if (!x->view->upstreams.count)
+		return (only ? site_has_upstream(x->about->site, NULL, only) : x->view->has_upstream) ? FROM_BOTH : FROM_HERE;
+	return strcmp(files, "here") == 0 ? FROM_HERE : strcmp(files, "upstream") == 0 ? FROM_UPSTREAM : FROM_BOTH;
+}
+
+// Adds the choices in the environments of these platforms, which are one index. only: the only one, of a view that shows
+// each; else NULL.
+static int put_choices(struct explanation *x, const struct platform *const *platform, size_t count,
+	const struct platform *only, const struct jsondoc *names, struct jsondoc *out, struct err *e)
+{
+	struct fits fits = {0};
+	struct index_files files;
+	CLEANUP(project_status_release) struct project_status status = {0};
+	if (project_status_find(x->catalog, x->project, platform, count, &status, e) < 0)
+		return -1;
+	enum file_origin client = origin_for_clients(x, only, status.status, names);
+	for (size_t i = 0; i < count; i++)
+		fits_add_platform(&fits, platform[i]);
+	index_files_init(&files, x->project, &fits);
+	add_files(x, only, &files);
+	for (size_t i = 0; i < fits.places; i++) {
+		const struct fits_place *place = &fits.place[i];
 		struct jsondoc *row = jsondoc_object();
 		jsondoc_put_str(row, "platform", place->platform->name);
 		jsondoc_put_str(row, "python", place->python);
-		put_choice(files, row, "here", i, FROM_HERE, requested);
-		put_choice(files, row, "upstream", i, FROM_UPSTREAM, requested);
-		put_choice(files, row, "both", i, FROM_BOTH, requested);
+		put_choice(&files, row, "here", i, FROM_HERE, x->specifier);
+		put_choice(&files, row, "upstream", i, FROM_UPSTREAM, x->specifier);
+		put_choice(&files, row, "both", i, FROM_BOTH, x->specifier);
 		if (client != FROM_NOWHERE)
-			put_choice(files, row, "client", i, client, requested);
+			put_choice(&files, row, "client", i, client, x->specifier);
 		jsondoc_add(out, row);
 	}
-	return out;
+	index_files_release(&files);
+	fits_release(&fits);
+	return 0;
+}
+
+static int put_environments(struct explanation *x, const struct jsondoc *names, struct jsondoc *out, struct err *e)
+{
+	const struct view *v = x->view;
+	const struct platform *const *platform = (const struct platform *const *)v->platform;
+	if (!v->shows_each)
+		return put_choices(x, platform, v->platform_count, NULL, names, out, e);
+	for (size_t i = 0; i < v->platform_count; i++)
+		if (put_choices(x, platform + i, 1, platform[i], names, out, e) < 0)
+			return -1;
+	return 0;
 }
 
 // --- the document ---
-
-// Where the files come from that clients of the view get.
-static enum file_origin origin_for_clients(const struct explanation *x, const struct jsondoc *names)
-{
-	const char *files = jsondoc_get_str(names, "files");
-	if (x->status.status == SIMPLEPAGE_QUARANTINED)
-		return FROM_NOWHERE;
-	if (!x->view->upstreams.count)
-		return x->view->has_upstream ? FROM_BOTH : FROM_HERE;
-	return strcmp(files, "here") == 0 ? FROM_HERE : strcmp(files, "upstream") == 0 ? FROM_UPSTREAM : FROM_BOTH;
-}
 
 static struct jsondoc *status_doc(const struct explanation *x)
 {
@@ -606,19 +630,21 @@ static struct jsondoc *status_doc(const struct explanation *x)
 	return project_status_json(&x->status, sees_names);
 }
 
-static struct jsondoc *explanation_doc(struct explanation *x, const struct upstream_answer *answer)
+static struct jsondoc *explanation_doc(struct explanation *x, const struct upstream_answer *answer, struct err *e)
 {
-	struct jsondoc *out = jsondoc_object(), *platforms = jsondoc_array();
+	CLEANUP(jsondoc_cleanup) struct jsondoc *out = jsondoc_object();
+	struct jsondoc *platforms = jsondoc_array(), *environments = jsondoc_array();
 	jsondoc_put_str(out, "project", x->project);
 	jsondoc_put_known_str(out, "version", x->about->version);
 	jsondoc_put_known_str(out, "view", x->view->name);
+	if (x->view->shows_each)
+		jsondoc_put_bool(out, "each", true);
 	if (x->view->membership)
 		jsondoc_put_int(out, "generation", x->generation);
 	for (size_t i = 0; i < x->view->platform_count; i++)
 		jsondoc_add_str(platforms, x->view->platform[i]->name);
 	jsondoc_put(out, "platforms", platforms);
 	struct jsondoc *rule = names_doc(x, answer);
-	enum file_origin client = origin_for_clients(x, rule);
 	jsondoc_put(out, "names", rule);
 	struct jsondoc *status = status_doc(x);
 	if (status)
@@ -627,10 +653,12 @@ static struct jsondoc *explanation_doc(struct explanation *x, const struct upstr
 		jsondoc_put(out, "lost", STEAL_PTR(x->lost));
 	jsondoc_put(out, "here", STEAL_PTR(x->here));
 	jsondoc_put(out, "upstream", upstream_doc(x, answer, x->about->version != NULL));
-	jsondoc_put(out, "environments", choices_doc(&x->files, client, x->specifier));
+	jsondoc_put(out, "environments", environments);
+	if (put_environments(x, rule, environments, e) < 0)
+		return NULL;
 	if (x->builds)
 		jsondoc_put(out, "builds", STEAL_PTR(x->builds));
-	return out;
+	return STEAL_PTR(out);
 }
 
 // Results that cannot be read hide nothing else.
@@ -649,6 +677,7 @@ int explain_find_names(const struct site *site, struct catalog *c, struct owned_
 	const char *project = about->project;
 	struct name_presence here[LIMIT_UPSTREAMS] = {0};
 	struct config_order order = about->view->upstreams;
+	about->site = site;
 	if (!order.count)
 		config_default_order(&site->config, &order);
 	about->order = order;
@@ -699,10 +728,6 @@ struct jsondoc *explain(const struct explain_about *about, struct catalog *c, co
 	if (about->version && version_parse(str_from(about->version), &asked, e) < 0)
 		return NULL;
 	x.specifier = about->version ? xasprintf("==%s", asked.text) : NULL;
-	for (size_t i = 0; i < about->view->platform_count; i++)
-		fits_add_platform(&x.fits, about->view->platform[i]);
-	index_files_init(&x.files, about->project, &x.fits);
-	add_upstream_files(&x);
 	explain_log_read(&x.log, about->audit_path, about->project);
 	if (collect_here(&x, e) < 0)
 		return NULL;
@@ -713,7 +738,7 @@ struct jsondoc *explain(const struct explain_about *about, struct catalog *c, co
 		if (matches_request(&x, jsondoc_get_str(jsondoc_at(all, i), "filename"), true))
 			jsondoc_add(x.lost, jsondoc_copy(jsondoc_at(all, i)));
 	if (jsondoc_count(x.here) || jsondoc_count(x.lost) || x.page || (x.builds && jsondoc_count(x.builds)))
-		return explanation_doc(&x, answer);
+		return explanation_doc(&x, answer, e);
 	const char *space = about->version ? " " : "", *version = about->version ? about->version : "";
 	if (x.owner)
 		err_set(e, ERR_NOT_FOUND, "nothing of %s%s%s is here, and upstream's files are ignored (%s)",

@@ -30,7 +30,8 @@ bool explain_sees_names(const struct explain_reader *r, const struct platform *p
 
 // The request, and what is known apart from the catalog. Borrowed.
 struct explain_about {
-	const struct view *view;
+	const struct view *view; // of one that shows_each, each platform is explained by its own index
+	const struct site *site; // explain_find_names() sets it
 	const char *project;               // normal form
 	const char *version;               // NULL: all versions; else only those that "==version" admits
 	struct upstreams *upstreams;       // NULL: none
@@ -58,7 +59,7 @@ int explain_find_names(const struct site *site, struct catalog *c, struct owned_
 // name is ours. NULL on an error: ERR_INVALID if version is not a version, ERR_NOT_FOUND if neither the view nor
 // upstream has any such file, no view has lost one, and none was tried to be built; and the errors of the catalog.
 //
-//	{"project", "version"?, "view"?, "generation"? (of the view's membership), "platforms": [name, …],
+//	{"project", "version"?, "view"?, "each"?: true (the view shows_each), "generation"? (of the view's membership), "platforms": [name, …],
 //	 "names": {"rule": name_rule_text, "ours": bool, "files" (that clients get): "here"|"upstream"|"both", "why",
 //	     "taken"? (upstream has a project under our name): {"files", "since"? (of the oldest), "fetched"}},
 //	 "status"? (of the project here, PEP 792, if it is not active; of a quarantined one clients get nothing): {"status",

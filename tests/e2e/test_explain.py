@@ -338,6 +338,36 @@ def test_explain_of_a_name_that_is_private_and_of_nothing(site):
     assert done.returncode == 1 and "nothing of acme-biling is here" in done.stderr and "(private)" in done.stderr
 
 
+def test_each_platform_is_explained_where_there_is_no_default_view(site):
+    """By its own index, as its clients get it: no platform has another's wheel, hides one, or is withdrawn with another."""
+    own = "foo-6.0-cp311-cp311-linux_x86_64.whl"
+    for platform in (OPEN, CLOSED):
+        storelib.make_wheel(site.store / platform / "s" / "same", "same", "1.0", files={"where.py": platform.encode()})
+    storelib.make_wheel(site.store / CLOSED / "f" / "foo", "foo", "6.0", "cp311-cp311-linux_x86_64")
+    site.file.write_text(site.config.replace("[upstream]", "default-view = none\n[upstream]"))
+    site.run("index")
+    site.plan()
+    explained = json.loads(site.run("explain", "--json", "foo"))
+    assert explained["each"] and "view" not in explained and explained["platforms"] == [OPEN, CLOSED]
+    taken = {(row["platform"], row["python"]): (row["here"] or {}).get("filename") if "here" in row else None
+             for row in explained["environments"]}
+    assert taken == {(CLOSED, "3.11"): own, (OPEN, "3.10"): OURS, (OPEN, "3.11"): OTHER}
+    for platform in (OPEN, CLOSED):
+        alone = json.loads(site.run("explain", "--json", "--view", platform, "foo"))
+        assert [row for row in explained["environments"] if row["platform"] == platform] == alone["environments"]
+    same = json.loads(site.run("explain", "--json", "same"))
+    assert [(row["platform"], row["state"]) for row in same["here"]] == [(OPEN, "listed"), (CLOSED, "listed")]
+    assert "hidden-by" not in str(same)
+    text = site.run("explain", "same")
+    assert text.startswith(f"same in the index of each platform: {OPEN} {CLOSED}\n") and "Here:\n" in text
+    site.file.write_text(site.file.read_text().replace("clients-have-upstream = yes", f"clients-have-upstream = {OPEN}"))
+    (site.store / CLOSED / "f" / "foo" / ".status").write_text('{"status": "quarantined", "reason": "stolen"}')
+    site.run("index")
+    rows = json.loads(site.run("explain", "--json", "foo"))["environments"]
+    assert [row.get("client", {}).get("from") for row in rows] == ["here", "upstream", None]
+    assert "same" in serving.run("explain", "samee", "--config", site.file, "--catalog", site.catalog).stderr
+
+
 def test_last_attempts_to_build_are_told(site):
     """Of the view's platforms, the newest that ended for each Python and version; and since when it fails."""
     assert "builds" not in site.explain("foo")
