@@ -10,6 +10,7 @@
 #include "cli/doctor/client-settings.h"
 #include "cli/doctor/doctor-server.h"
 #include "lib/base/limits.h"
+#include "lib/base/suggest.h"
 #include "lib/domain/index/simplepage.h"
 #include "lib/domain/machine/profile.h"
 #include "lib/domain/text/name.h"
@@ -455,21 +456,66 @@ static void report_project_page(const struct client_doctor *d)
 	doctor_wrong(d->report, "index", above, "%s is the page of one project, and no index", d->url.text);
 }
 
+// What a server says that has no index of all platforms.
+static bool has_platforms_only(const struct fetch_answer *a)
+{
+	return a->status == 404 && has_text(a, "each has its own, /PLATFORM/simple/");
+}
+
+// Advises the index of a platform, of which the server's own page names those that this client may know. root: the URL of
+// that page, which ends in "/".
+static void report_platforms_only(const struct client_doctor *d, struct str root)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(fetch_answer_release) struct fetch_answer a;
+	CLEANUP(jsondoc_cleanup) struct jsondoc *home = NULL;
+	CLEANUP(name_choice_release) struct name_choice names;
+	CLEANUP(buf_release) struct buf hint = buf_up_to(ERR_MSG_SIZE);
+	CLEANUP(mem_free) char *url = xasprintf(STR_FMT "?format=json", STR_ARG(root));
+	name_choice_init(&names, STR(""));
+	fetch_answer_init(&a, LIMIT_CLIENT_PAGE);
+	if (fetch_get(d->fetch, url, json_headers, &a, &ignored) == 0 && a.status == 200)
+		home = jsondoc_read_bounded(buf_view(&a.body), LIMIT_CLIENT_VALUES, &ignored);
+	const struct jsondoc *platforms = home ? jsondoc_get(home, "platforms") : NULL;
+	for (size_t i = 0; platforms && i < jsondoc_count(platforms); i++)
+		name_choice_add(&names, text_of(jsondoc_at(platforms, i), "name"));
+	name_choice_hint(&names, &hint);
+	CLEANUP(mem_free)
+	char *advice = xasprintf("use the index of the platform that this job runs on, " STR_FMT "PLATFORM/simple/%s",
+		STR_ARG(root), hint.len ? hint.data : "");
+	doctor_wrong(d->report, "index", advice, "%s: each platform of this server has its own index, and there is none of all",
+		d->url.text);
+}
+
 // The page at the URL is not that of an index. Above one, its URL is the advice.
 static void report_not_an_index(const struct client_doctor *d, const char *advice, const char *what)
 {
+	struct err ignored = ERR_INIT;
 	struct str url = str_from(d->url.text);
+	CLEANUP(fetch_answer_release) struct fetch_answer a;
+	CLEANUP(mem_free) char *root = xasprintf(STR_FMT "%s", STR_ARG(url), str_ends(url, STR("/")) ? "" : "/");
+	CLEANUP(mem_free) char *index = xasprintf("%ssimple/", root);
+	CLEANUP(mem_free) char *below = xasprintf("try %s: the URL of an index ends in /simple/", index);
 	bool is_above = !str_ends(url, STR("/simple/")) && !str_ends(url, STR("/simple"));
-	CLEANUP(mem_free)
-	char *below = xasprintf("try %s%ssimple/: the URL of an index ends in /simple/", d->url.text,
-		str_ends(url, STR("/")) ? "" : "/");
-	doctor_wrong(d->report, "index", is_above ? below : advice, "%s%s", d->url.text, what);
+	fetch_answer_init(&a, LIMIT_CLIENT_ROOT);
+	if (is_above && fetch_get(d->fetch, index, page_headers, &a, &ignored) == 0 && has_platforms_only(&a))
+		report_platforms_only(d, str_from(root));
+	else
+		doctor_wrong(d->report, "index", is_above ? below : advice, "%s%s", d->url.text, what);
 }
 
-static void report_no_index(const struct client_doctor *d)
+static void report_no_index(const struct client_doctor *d, const struct fetch_answer *a)
 {
-	report_not_an_index(d, "use the URL of a view: https://HOST/simple/ or https://HOST/VIEW/simple/",
-		": no such index");
+	const char *host = strstr(d->url.text, "://");
+	const char *path = host ? strchr(host + strlen("://"), '/') : NULL;
+	const char *simple = path ? strstr(path, "/simple") : NULL;
+	if (has_platforms_only(a) && simple)
+		report_platforms_only(d, (struct str){d->url.text, (size_t)(simple - d->url.text) + 1});
+	else
+		report_not_an_index(d,
+			"use the URL of an index, as https://HOST/ lists them: https://HOST/PLATFORM/simple/ or "
+			"https://HOST/VIEW/simple/",
+			": no such index");
 }
 
 static void report_other_page(const struct client_doctor *d)
@@ -498,7 +544,7 @@ static void report_status(const struct client_doctor *d, const struct fetch_answ
 	if (a->status == 401 || a->status == 403 || a->status == 429)
 		report_no_token(d, a->status);
 	else if (a->status == 404)
-		report_no_index(d);
+		report_no_index(d, a);
 	else if (a->status == 503)
 		doctor_wrong(r, "index", "try again; the operator: wheelcache doctor",
 			"the server does not know the content of this view yet: its first scan runs, or a platform is "

@@ -268,6 +268,22 @@ def test_wrong_urls(served, tmp_path):
     assert found(ask(f"{served.url}/open/simple/", tmp_path, "--project", "other"), "wrong", "project")
 
 
+def test_a_server_without_an_index_of_all_platforms(serve, tmp_path):
+    """The URL of a platform is the advice, never one that the server answers with 404. A private platform is not named."""
+    for platform in ("debian", "ubuntu", "team"):
+        storelib.make_wheel(tmp_path / "store" / platform, "demo", "1.0")
+    config = f"[store]\npath = {tmp_path}/store\ndefault-view = none\n[platform debian]\n[platform ubuntu]\n[platform team]\nprivate = yes\n"
+    url = serve(config=config).url
+    advice = f"To do: use the index of the platform that this job runs on, {url}/PLATFORM/simple/; there are debian, ubuntu\n"
+    for path in ("", "/", "/simple/", "/simple/demo/"):
+        done = serving.run("doctor", "--client", url + path, env=clean(tmp_path))
+        assert done.returncode == 1 and advice in done.stdout, (path, done.stdout)
+        assert f"{url}/simple/ " not in done.stdout.replace(f"{url}{path}: each", "")
+    assert found(ask(f"{url}/ubuntu/simple/", tmp_path, "--project", "demo"), "ok", "project")
+    done = serving.run("doctor", "--client", f"{url}/nowhere/simple/", env=clean(tmp_path))
+    assert "as https://HOST/ lists them: https://HOST/PLATFORM/simple/" in done.stdout
+
+
 def test_other_answers(tmp_path):
     for status, body, level, what in ((503, b"", "wrong", "index"), (500, b"", "wrong", "index"), (403, b"", "wrong", "token"),
                                       (429, b"", "wrong", "token"), (200, b"<html>Log in</html>", "wrong", "index")):
