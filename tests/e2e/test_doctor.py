@@ -280,7 +280,7 @@ def test_a_server_without_an_index_of_all_platforms(serve, tmp_path):
         assert done.returncode == 1 and advice in done.stdout, (path, done.stdout)
         assert f"{url}/simple/ " not in done.stdout.replace(f"{url}{path}: each", "")
     assert found(ask(f"{url}/ubuntu/simple/", tmp_path, "--project", "demo"), "ok", "project")
-    done = serving.run("doctor", "--client", f"{url}/nowhere/simple/", env=clean(tmp_path))
+    done = serving.run("doctor", "--client", f"{url}/debian/nowhere/simple/", env=clean(tmp_path))
     assert "as https://HOST/ lists them: https://HOST/PLATFORM/simple/" in done.stdout
 
 
