@@ -262,10 +262,7 @@ static int make_gate(struct audit_command *x, struct err *e)
 {
 	free(x->s.config.upload_audit);
 	x->s.config.upload_audit = xstrdup("warn");
-	if (wheel_gate_new(&x->s.config, &x->gate, e) == 0)
-		return 0;
-	e->kind = ERR_USAGE; // also if the policy is missing
-	return -1;
+	return wheel_gate_new(&x->s.config, &x->gate, e);
 }
 
 // --- files of the command line ---

@@ -144,7 +144,7 @@ static int run_find(void *self, struct err *e)
 		return err_set(e, ERR_USAGE, "expected --needs, --bundles, --sbom, --symbol or --toolchain");
 	x->search.platform = x->s.globs.item;
 	x->search.platforms = x->s.globs.count;
-	if (session_open(&x->s, SESSION_READ, e) < 0 || facts_search(x->s.catalog, &x->search, &result, e) < 0 ||
+	if (session_open(&x->s, SESSION_READ | SESSION_CHECK, e) < 0 || facts_search(x->s.catalog, &x->search, &result, e) < 0 ||
 		catalog_is_current(x->s.catalog, e) < 0)
 		return -1;
 	if (x->s.is_json)

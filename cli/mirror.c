@@ -281,7 +281,7 @@ static int run_mirror_list(void *self, struct err *e)
 	struct mirror_listing l = {.session = s, .table = {.columns = ARRAY_SIZE(head)}};
 	if (s->words)
 		return err_set(e, ERR_USAGE, "%s: mirror list takes no word", s->word[0]);
-	if (session_open(s, SESSION_READ | SESSION_UPSTREAM, e) < 0)
+	if (session_open(s, SESSION_READ | SESSION_CHECK | SESSION_UPSTREAM, e) < 0)
 		return -1;
 	CLEANUP(mem_free) char *folder = state_file(&s->config, s->catalog_path, STATE_FILE_MIRRORS);
 	output_table_add(&s->arena, &l.table, head);

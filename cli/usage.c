@@ -50,7 +50,7 @@ static int run_usage(void *self, struct err *e)
 		return err_set(e, ERR_USAGE, "--by %s: expected platform, project, version or age", x->by_text);
 	if (x->project_text && !name_is_valid(str_from(x->project_text)))
 		return err_set(e, ERR_USAGE, "--project %s: not a valid project name", x->project_text);
-	if (session_open(s, SESSION_READ, e) < 0 || catalog_platforms(s->catalog, add_platform, x, e) < 0)
+	if (session_open(s, SESSION_READ | SESSION_CHECK, e) < 0 || catalog_platforms(s->catalog, add_platform, x, e) < 0)
 		return -1;
 	CLEANUP(mem_free) char *counts = state_file(&s->config, s->catalog_path, STATE_FILE_DOWNLOADS);
 	if (downloads_open(counts, &downloads, &uncounted) < 0 && uncounted.kind != ERR_NOT_FOUND) {

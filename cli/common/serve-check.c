@@ -10,7 +10,6 @@
 #include "lib/net/fetch.h"
 #include "lib/os/clock.h"
 #include "lib/os/path-probe.h"
-#include "lib/state/upstream/upstream.h"
 #include "lib/view/site-check.h"
 #include "server/http/tls.h"
 
@@ -71,14 +70,6 @@ void serve_check_branches(const struct config *c, serve_check_warn_fn *warn, voi
 
 // --- upstreams ---
 
-// The first that cannot be read.
-static void refuse_list(void *ctx, const struct upstreams_list *l)
-{
-	struct err *e = ctx;
-	if (l->error && e->kind == ERR_NONE)
-		err_set(e, ERR_USAGE, "%s", l->error);
-}
-
 // The server goes on to take what it has of the upstream.
 static void check_password(const struct config_upstream *u, serve_check_warn_fn *warn, void *ctx)
 {
@@ -104,8 +95,8 @@ static void refuse_block(void *ctx, const struct advisories_source *s)
 int serve_check_blocks(const struct config *c, struct err *e)
 {
 	CLEANUP(mem_free) char *catalog = cli_config_catalog(c, e);
-	if (catalog)
-		advisories_check(c, catalog, refuse_block, e);
+	if (!catalog || advisories_check(c, catalog, refuse_block, e, e) < 0)
+		return -1;
 	return e->kind == ERR_NONE ? 0 : -1;
 }
 
@@ -118,8 +109,7 @@ int serve_check(const struct config *c, serve_check_warn_fn *warn, void *ctx, st
 	if (!catalog || serve_check_site(c, &store, catalog, e) < 0 ||
 		tls_load(c->tls_cert, c->tls_key, tls, e) < 0)
 		return -1;
-	upstreams_check_lists(c, refuse_list, e);
-	if (e->kind != ERR_NONE)
+	if (site_check_lists(c, e) < 0)
 		return -1;
 	for (size_t i = 0; i < c->upstreams.count; i++)
 		check_password(&c->upstreams.item[i], warn, ctx);

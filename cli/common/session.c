@@ -8,9 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "lib/base/log.h"
 #include "lib/domain/text/name.h"
@@ -266,9 +263,13 @@ int session_open(struct session *s, unsigned needs, struct err *e)
 {
 	const unsigned writes = SESSION_CHANGE | SESSION_MAKE | SESSION_AUDIT, catalog = SESSION_READ | writes;
 	const bool is_writer = needs & writes || !(needs & SESSION_READ);
-	if ((!s->has_config && session_read(s, &s->config, e) < 0) ||
-		(needs & SESSION_LOCATE && session_locate(s, is_writer, e) < 0) ||
-		(needs & SESSION_STORE && store_open(&s->config, STORE_PATIENT, &s->store, e) < 0) ||
+	if (!s->has_config && session_read(s, &s->config, e) < 0)
+		return -1;
+	unsigned wait_ms = needs & SESSION_CHECK ? STORE_PROMPT : STORE_PATIENT;
+	if (needs & SESSION_CHECK && (s->config.store || s->config.platform_count || s->config.upstream_merge))
+		needs |= SESSION_STORE | SESSION_FIND;
+	if ((needs & SESSION_LOCATE && session_locate(s, is_writer, e) < 0) ||
+		(needs & SESSION_STORE && store_open(&s->config, wait_ms, &s->store, e) < 0) ||
 		(needs & catalog && (session_locate(s, is_writer, e) < 0 || open_session_catalog(s, needs, e) < 0)))
 		return -1;
 	if ((needs & SESSION_FIND && site_check_find(&s->config, &s->store, s->catalog, e) < 0) ||

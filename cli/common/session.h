@@ -87,6 +87,7 @@ enum session_need {
 	SESSION_PINS = 1 << 7,     // the catalog has the memberships of views as their files are
 	SESSION_SITE = 1 << 8,
 	SESSION_UPSTREAM = 1 << 9,
+	SESSION_CHECK = 1 << 11, // for who reads the catalog alone: SESSION_FIND, if a store is configured
 	SESSION_VIEWS = SESSION_LOCATE | SESSION_STORE | SESSION_READ | SESSION_FIND | SESSION_SITE,
 };
 // Reads the configuration, unless that is done, and opens what is needed: several of the above, to which a later call may

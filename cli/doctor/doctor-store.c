@@ -541,6 +541,8 @@ void doctor_state(struct doctor_report *r, const struct config *c, const char *c
 	look_at_secret(r, "catalog", catalog_path);
 	look_at_secret(r, "tokens", tokens);
 	look_at_secret(r, "audit-log", audit);
-	advisories_check(c, catalog_path, look_at_list, r);
+	struct err e = ERR_INIT;
+	if (advisories_check(c, catalog_path, look_at_list, r, &e) < 0)
+		doctor_wrong(r, "block-list", "remove some: the server does not start with them", "%s", e.msg);
 	upstreams_check_lists(c, look_at_rule_list, r);
 }

@@ -160,7 +160,7 @@ static int open_source(struct block_source *s, struct place_folder *folder, stru
 	return 0;
 }
 
-static struct advisories *advisories_new(const struct config *c, const char *catalog_path)
+static struct advisories *advisories_new(const struct config *c, const char *catalog_path, struct err *e)
 {
 	struct advisories *a = xcalloc(1, sizeof(*a));
 	atomic_init(&a->owners, 1);
@@ -168,24 +168,52 @@ static struct advisories *advisories_new(const struct config *c, const char *cat
 	a->rule = xcalloc(c->upstreams.count + 1, sizeof(*a->rule));
 	for (size_t i = 0; i < c->upstreams.count; i++)
 		add_rule(a, &c->upstreams.item[i]);
-	return a;
+	if (a->sources <= LIMIT_ADVISORY_SOURCES)
+		return a;
+	advisories_unref(a);
+	err_set(e, ERR_USAGE, "[upstream] block: more than %d files and folders", LIMIT_ADVISORY_SOURCES);
+	return NULL;
 }
 
 int advisories_open(const struct config *c, const char *catalog_path, struct advisories **out, struct err *e)
 {
-	struct advisories *a = *out = advisories_new(c, catalog_path);
-	int result = a->sources > LIMIT_ADVISORY_SOURCES
-			     ? err_set(e, ERR_USAGE, "[upstream] block: more than %d files and folders",
-				       LIMIT_ADVISORY_SOURCES)
-			     : 0;
+	struct advisories *a = *out = advisories_new(c, catalog_path, e);
+	if (!a)
+		return -1;
 	CLEANUP(place_folder_close)
-	struct place_folder *folder = result == 0 && a->sources ? record_secret_folder(a->folder, "", true, e) : NULL;
-	if (a->sources && !folder)
-		result = -1;
+	struct place_folder *folder = a->sources ? record_secret_folder(a->folder, "", true, e) : NULL;
+	int result = a->sources && !folder ? -1 : 0;
 	for (size_t i = 0; i < a->sources && result == 0; i++)
 		result = open_source(&a->source[i], folder, e);
 	if (result < 0)
 		advisories_unref(STEAL_PTR(*out));
+	return result;
+}
+
+// The list in the state, if there is one.
+static void find_list(struct block_source *s, struct place_folder *folder)
+{
+	struct err none = ERR_INIT;
+	char name[NAME_DIGITS + 1];
+	name_of_list(s->path, name);
+	s->list = folder ? advisory_list_open(folder, name, &none) : NULL;
+}
+
+int advisories_look(const struct config *c, const char *catalog_path, struct err *e)
+{
+	struct err none = ERR_INIT;
+	struct advisories *a = advisories_new(c, catalog_path, e);
+	CLEANUP(place_folder_close)
+	struct place_folder *folder = a && a->sources ? record_secret_folder(a->folder, "", false, &none) : NULL;
+	int result = a ? 0 : -1;
+	for (size_t i = 0; result == 0 && i < a->sources; i++) {
+		bool is_settled;
+		uint64_t fingerprint;
+		find_list(&a->source[i], folder);
+		if (!a->source[i].list && advisory_source_look(a->source[i].path, &fingerprint, &is_settled, e) < 0)
+			result = err_prefix(e, "[upstream] block: ");
+	}
+	advisories_unref(a);
 	return result;
 }
 
@@ -194,11 +222,8 @@ static void check_source(struct block_source *s, struct place_folder *folder)
 	bool is_settled;
 	uint64_t fingerprint = 0;
 	struct err e = ERR_INIT;
-	char name[NAME_DIGITS + 1];
 	struct advisory_list_state known = {0};
-	name_of_list(s->path, name);
-	s->list = folder ? advisory_list_open(folder, name, &e) : NULL;
-	e = (struct err)ERR_INIT;
+	find_list(s, folder);
 	if (s->list)
 		advisory_list_state(s->list, &known);
 	if (advisory_source_look(s->path, &fingerprint, &is_settled, &e) < 0 ||
@@ -209,10 +234,13 @@ static void check_source(struct block_source *s, struct place_folder *folder)
 	}
 }
 
-void advisories_check(const struct config *c, const char *catalog_path, advisories_source_fn *fn, void *ctx)
+int advisories_check(const struct config *c, const char *catalog_path, advisories_source_fn *fn, void *ctx,
+	struct err *e)
 {
 	struct err none = ERR_INIT;
-	struct advisories *a = advisories_new(c, catalog_path);
+	struct advisories *a = advisories_new(c, catalog_path, e);
+	if (!a)
+		return -1;
 	CLEANUP(place_folder_close) struct place_folder *folder = record_secret_folder(a->folder, "", false, &none);
 	for (size_t i = 0; i < a->sources; i++) {
 		struct advisories_source source;
@@ -221,6 +249,7 @@ void advisories_check(const struct config *c, const char *catalog_path, advisori
 		fn(ctx, &source);
 	}
 	advisories_unref(a);
+	return 0;
 }
 
 // --- reading again ---

@@ -24,10 +24,13 @@ struct advisories *advisories_renew(const struct advisories *a);
 int advisories_open_renewed(const struct config *c, const char *catalog_path, struct advisories **out,
 	struct err *e) MUST_CHECK;
 // What a start of the server would find, without writing anything: for each source its list in the state, if it has one
-// (else *s has no state), and why it cannot be read, if it has changed since. Calls fn for each.
+// (else *s has no state), and why it cannot be read, if it has changed since. Calls fn for each. ERR_USAGE: too many.
 struct advisories_source;
 typedef void advisories_source_fn(void *ctx, const struct advisories_source *s);
-void advisories_check(const struct config *c, const char *catalog_path, advisories_source_fn *fn, void *ctx);
+int advisories_check(const struct config *c, const char *catalog_path, advisories_source_fn *fn, void *ctx,
+	struct err *e) MUST_CHECK;
+// What of it takes no time: an error if there are too many sources, or if one without a list in the state is not there.
+int advisories_look(const struct config *c, const char *catalog_path, struct err *e) MUST_CHECK;
 struct advisories *advisories_ref(struct advisories *a); // NULL is fine
 void advisories_unref(struct advisories *a);             // NULL is fine
 void advisories_cleanup(struct advisories **a);          // for CLEANUP

@@ -31,8 +31,10 @@ int wheel_gate_new(const struct config *c, struct wheel_gate **out, struct err *
 	*out = NULL;
 	if (strcmp(c->upload_audit, "off") == 0)
 		return 0;
-	if (audit_policy_read(&policy, c->upload_audit_policy, e) < 0)
-		return -1;
+	if (audit_policy_read(&policy, c->upload_audit_policy, e) < 0) {
+		e->kind = ERR_USAGE; // also for a missing one: who is started again misses it again
+		return err_prefix(e, "[upload] audit-policy: ");
+	}
 	struct wheel_gate *g = xcalloc(1, sizeof(*g));
 	atomic_init(&g->references, 1);
 	g->refuses = strcmp(c->upload_audit, "refuse") == 0;

@@ -11,7 +11,7 @@
 struct wheel_gate;
 
 // *out is NULL with "audit = off". Reads the policy; what a platform provides is read when it is first needed, once.
-// ERR_USAGE with file and line, ERR_NOT_FOUND, ERR_IO: the policy. Borrows nothing. The caller drops the reference.
+// ERR_USAGE: the policy, with file and line, also if it is missing. Borrows nothing. The caller drops the reference.
 int wheel_gate_new(const struct config *c, struct wheel_gate **out, struct err *e) MUST_CHECK;
 struct wheel_gate *wheel_gate_ref(struct wheel_gate *g); // one more reference; NULL is fine
 void wheel_gate_unref(struct wheel_gate *g);             // the last one frees it; NULL is fine

@@ -5,7 +5,9 @@
 
 #include "lib/base/suggest.h"
 #include "lib/domain/machine/platform.h"
+#include "lib/advisories/advisories.h"
 #include "lib/audit/wheel-gate.h"
+#include "lib/state/upstream/upstream.h"
 
 // A folder of a platform may be away, and its pages stay.
 static bool is_platform(const struct store *store, struct catalog *catalog, const char *name)
@@ -69,22 +71,44 @@ int site_check_names(const struct config *c, const struct store *store, struct c
 int site_check(const struct config *c, const struct store *store, struct catalog *catalog, struct err *e)
 {
 	struct wheel_gate *gate = NULL;
-	if (site_check_names(c, store, catalog, e) < 0)
+	if (site_check_names(c, store, catalog, e) < 0 || wheel_gate_new(c, &gate, e) < 0)
 		return -1;
-	if (wheel_gate_new(c, &gate, e) < 0) {
-		e->kind = ERR_USAGE; // a server that is started again misses it again
-		return err_prefix(e, "[upload] audit-policy: ");
-	}
 	wheel_gate_unref(gate);
 	return 0;
 }
 
+// The first that cannot be read.
+static void refuse_list(void *ctx, const struct upstreams_list *l)
+{
+	struct err *e = ctx;
+	if (l->error && e->kind == ERR_NONE)
+		err_set(e, ERR_USAGE, "%s", l->error);
+}
+
+int site_check_lists(const struct config *c, struct err *e)
+{
+	struct err why = ERR_INIT;
+	upstreams_check_lists(c, refuse_list, &why);
+	if (why.kind == ERR_NONE)
+		return 0;
+	*e = why;
+	return -1;
+}
+
+static int check_for_command(const struct config *c, const struct store *store, struct catalog *catalog, struct err *e)
+{
+	return site_check(c, store, catalog, e) < 0 || site_check_lists(c, e) < 0 ||
+			       advisories_look(c, catalog_path(catalog), e) < 0
+		       ? -1
+		       : 0;
+}
+
 int site_check_find(const struct config *c, struct store *store, struct catalog *catalog, struct err *e)
 {
-	return site_check(c, store, catalog, e) < 0 ? -1 : store_find(store, catalog, e);
+	return check_for_command(c, store, catalog, e) < 0 ? -1 : store_find(store, catalog, e);
 }
 
 int site_check_register(const struct config *c, struct store *store, struct catalog *catalog, struct err *e)
 {
-	return site_check(c, store, catalog, e) < 0 ? -1 : store_register(store, catalog, e);
+	return check_for_command(c, store, catalog, e) < 0 ? -1 : store_register(store, catalog, e);
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `serve` refuses of a configuration, `doctor --check-config` and every command that reads the store refuse as well, with
 the same words; and the service manager is told when a server has accepted its configuration."""
+import re
 import select
 import signal
 import socket
@@ -8,6 +9,7 @@ import subprocess
 
 import pytest
 
+import attaching
 import faults
 import serving
 import storelib
@@ -24,11 +26,22 @@ CASES = {  # platforms are the store's folders, so a line of the file alone is n
     "a list of packages that is away": ("[upstream]\ndeny = {folder}/none.list\n",
                                         "[upstream] deny: {folder}/none.list: No such file"),
     "a list of packages": ("[upstream]\nallow = {folder}/bad.list\n", "[upstream] allow: {folder}/bad.list:1: "),
+    "a list of packages of all": ("[server]\ndeny = {folder}/none.list\n", "[server] deny: {folder}/none.list: No such file"),
+    "too many block lists": ("[upstream]\nblock =" + "".join(f" /none/{number}" for number in range(65)) + "\n",
+                             "[upstream] block: more than 64 files and folders"),
     "an index": ("[upstream]\nurl = https://h:99999/simple/\n", "{folder}/site.conf:6: [upstream] url is not a list of addresses"),
 }
-READERS = [["index"], ["check"], ["explain", "demo"], ["missing", "--offline"], ["promote", "demo", "--to", "x"], ["view", "log", "x"],
-           ["prune", "plan", "--offline", "-o", "{folder}/plan.json"], ["prune", "purge"], ["retain"], ["rebuilds", "--against", "{folder}"],
-           ["yank", "demo-1.0-py3-none-any.whl", "--reason", "r"], ["audit"], ["compare", "demo==1.0", "demo==1.1"], ["demote", "demo", "--from", "x", "--reason", "r"]]
+FILE = "demo-1.0-py3-none-any.whl"
+READERS = [  # every command that reads the store or its catalog
+    "index", "check", "explain demo", "missing --offline", "promote demo --to x", "demote demo --from x --reason r", "view diff x 1 2", "view log x",
+    "view repair", "view rollback x --to 1", "view show x", "prune plan --offline -o {folder}/plan.json", "prune apply {folder}/plan.json",
+    "prune purge", "prune restore " + FILE, "prune follow", "retain", "rebuilds --against {folder}", f"yank {FILE} --reason r", f"unyank {FILE}",
+    f"remove {FILE} --reason r", "status demo archived --reason r", "audit", "compare demo==1.0 demo==1.1", "find --symbol x", "usage", "exposed",
+    "mirror plan m --lock {folder}/uv.lock", "mirror fill m --lock {folder}/uv.lock", "mirror list", "evidence list", "evidence show " + 64 * "0",
+    f"build --platform {DETECTED}", f"platform retire {DETECTED}", "provenance add {folder}/statement.json"]
+# What an operator does in need, and what reads only something else: the configuration, files of the state, another machine.
+OTHERS = ["token", "freeze", "thaw", "hold", "waive", "holds", "doctor", "serve", "builds", "client-config", "health", "help", "lock", "log", "push",
+          "provides", "mirror end", "evidence make", "evidence send"]
 
 
 class Site:
@@ -36,17 +49,25 @@ class Site:
 
     def __init__(self, folder):
         self.folder, self.store, self.file, self.catalog = folder, folder / "store", folder / "site.conf", folder / "catalog.db"
-        storelib.make_wheel(self.store / DETECTED, "demo", "1.0")
+        wheel = storelib.make_wheel(self.store / DETECTED, "demo", "1.0").path
+        (folder / "statement.json").write_bytes(attaching.as_bytes(attaching.statement(wheel)))
         (folder / "audit.policy").write_text("[nonsense]\n")
         (folder / "bad.list").write_text("requests ==bogus!! x\n")
+        (folder / "uv.lock").write_text("version = 1\n")
         self.configure("")
-        assert self.run("index").returncode == 0
+        assert self.run("index").returncode == self.run("prune", "plan", "--offline", "-o", folder / "plan.json").returncode == 0
 
     def configure(self, text):
         self.file.write_text(f"[store]\npath = {self.store}\n[catalog]\npath = {self.catalog}\n{text.format(folder=self.folder)}")
 
     def run(self, *words):
-        return serving.run(*(word.format(folder=self.folder) for word in words), "--config", self.file)
+        return serving.run(*(str(word).format(folder=self.folder) for word in words), "--config", self.file)
+
+    def who_does_not_refuse(self, codes, words):
+        """The commands that end otherwise than with such an exit code and these words."""
+        done = {reader: self.run(*reader.split()) for reader in READERS}
+        return {reader: (one.returncode, one.stderr) for reader, one in done.items()
+                if one.returncode not in codes or words.format(folder=self.folder) not in one.stderr}
 
 
 @pytest.fixture(name="site", scope="module")
@@ -68,11 +89,25 @@ def test_one_check_for_all(site, case):
     assert said.removeprefix("error: wheelcache: ") in examined.stdout
 
 
-@pytest.mark.parametrize("words", READERS, ids=lambda words: " ".join(words[:2]))
-def test_every_command_that_reads_the_store(site, words):
-    site.configure(CASES["a platform of a view"][0] + "[branch x]\nrequirements = /none\n")
-    done = site.run(*words)
-    assert done.returncode == 2 and CASES["a platform of a view"][1] in done.stderr, (words, done.stderr)
+@pytest.mark.parametrize("case", CASES)
+def test_every_command_that_reads_the_store(site, case):
+    text, words = CASES[case]
+    site.configure(text + "[branch x]\nrequirements = /none\n")
+    assert site.who_does_not_refuse([2], words) == {}
+
+
+def rows_of(*group):
+    """The commands that this help names, those of a group each by its words."""
+    text = serving.run(*group, "--help").stdout
+    for name in re.findall("^  ([a-z][a-z-]*)  ", text, re.M):
+        yield from rows_of(name) if not group and "COMMAND [OPTION]" in serving.run(name, "--help").stdout else [" ".join([*group, name])]
+
+
+def test_each_command_is_in_one_of_the_lists():
+    listed = [*(" ".join(reader.split()[:2]) for reader in READERS), *OTHERS]
+    for name in rows_of():
+        group = name.split()[0]
+        assert sum(one == name or one.split()[0] == name or one == group for one in listed) == 1, name
 
 
 def test_what_an_operator_does_in_need_goes_on(site):
@@ -117,10 +152,16 @@ def test_a_branch_whose_file_is_away_is_a_warning(site, tmp_path):
 
 
 def test_a_block_list_that_was_never_read(site, tmp_path):
-    site.configure(f"[upstream]\nblock = {tmp_path}/all.zip\n")
+    site.configure(f"[upstream]\nblock = {tmp_path}/all\n")
     served, checked = site.run("serve", "--listen", "127.0.0.1:0"), site.run("doctor", "--check-config")
-    assert served.returncode == checked.returncode == 1 and f"[upstream] block: {tmp_path}/all.zip" in served.stderr
+    assert served.returncode == checked.returncode == 1 and f"[upstream] block: {tmp_path}/all" in served.stderr
     assert served.stderr.splitlines()[-1] == checked.stderr.splitlines()[-1]
+    assert site.who_does_not_refuse([1, 2], f"[upstream] block: {tmp_path}/all: No such file") == {}
+    (tmp_path / "all").mkdir()
+    assert site.run("explain", "demo").returncode == 0  # this reads it
+    (tmp_path / "all").rmdir()
+    for words in ["find", "--symbol", "x"], ["usage"], ["check"], ["explain", "demo"]:  # as a server, they go on with the last one
+        assert site.run(*words).returncode == 0
 
 
 @pytest.mark.parametrize("text, mode, words", [(None, 0, "No such file"), ("me:secret\n", 0o644, "(mode 0644)"),

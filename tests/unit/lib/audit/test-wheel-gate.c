@@ -82,12 +82,16 @@ static void mistakes_of_the_policy_are_errors(void **state UNUSED)
 	struct err e = ERR_INIT;
 	struct wheel_gate *g = NULL;
 	CLEANUP(config_release) struct config c;
-	CLEANUP(mem_free) char *line = xasprintf("%s:2: ", path);
+	CLEANUP(mem_free) char *line = xasprintf("[upload] audit-policy: %s:2: ", path);
 	set_up_config(&c, "warn", "[rule a]\nforbid = x\n");
 	assert_int_equal(wheel_gate_new(&c, &g, &e), -1);
 	assert_int_equal(e.kind, ERR_USAGE);
 	assert_true(str_starts(str_from(e.msg), str_from(line)));
 	assert_null(g);
+	free(c.upload_audit_policy);
+	c.upload_audit_policy = xstrdup("/nowhere/audit.policy");
+	assert_int_equal(wheel_gate_new(&c, &g, &e), -1);
+	assert_int_equal(e.kind, ERR_USAGE);
 }
 
 static void the_policy_is_that_of_the_platform(void **state UNUSED)
