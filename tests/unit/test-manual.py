@@ -142,6 +142,16 @@ class Configuration(unittest.TestCase):
             file.flush()
             output("tests/unit/read-config", file.name)
 
+    def test_example_takes_a_0_where_its_comment_says_what_0_means(self):
+        """A comment is of the keys that follow it."""
+        text, count = re.subn(r"(?m)^((?:# .*\n)*# .*[;.] 0: .*\n(?:# .*\n)*)((?:#?[a-z0-9-]+ = .*\n)+)",
+                              lambda found: found[1] + re.sub(r"(?m) = .*", " = 0", found[2]), (TOP / "etc/wheelcache.conf").read_text())
+        self.assertGreater(count, 10)
+        with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
+            file.write(uncommented(text))
+            file.flush()
+            output("tests/unit/read-config", file.name)
+
 
 class CommandLine(unittest.TestCase):
     def test_page_has_every_option_once(self):
