@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs README.md's way from nothing to a CI job word for word, with another port, and then the job's own command."""
+"""Runs README.md's way from nothing to a CI job word for word, with another port, and then the job's own command; and each
+command of "What it does"."""
 import os
 import pathlib
 import re
@@ -12,9 +13,14 @@ import yaml
 
 import clients
 import documented
+import storelib
 
 HEADING = "From nothing to a CI job in five minutes"
 README = clients.ROOT / "README.md"
+
+
+def section(title):
+    return README.read_text(encoding="utf-8").partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
 
 def free_port():
@@ -28,8 +34,7 @@ def steps_fixture():
     """The text of each step, as a document of its own, with a port that is free."""
     if not list(pathlib.Path("/usr/share/python-wheels").glob("setuptools-*.whl")):
         pytest.skip("Debian's wheel of setuptools is not installed: python3-setuptools-whl")
-    text = README.read_text(encoding="utf-8").partition(f"\n## {HEADING}\n")[2].partition("\n## ")[0]
-    parts = re.split(r"^\d+\. ", text.replace("127.0.0.1:8080", f"127.0.0.1:{free_port()}"), flags=re.M)[1:]
+    parts = re.split(r"^\d+\. ", section(HEADING).replace("127.0.0.1:8080", f"127.0.0.1:{free_port()}"), flags=re.M)[1:]
     return [re.sub("^   ", "", part, flags=re.M) for part in parts]
 
 
@@ -86,3 +91,40 @@ def test_from_nothing_to_a_job_word_for_word(steps, environment, tmp_path):
     assert (ran, status) == (11, 0)
     assert job.returncode == 0 and "Successfully installed setuptools" in job.stdout, job.stdout + job.stderr
     assert "/files/debian-12-x86_64/setuptools/" in job.stdout
+
+
+SITE = """[store]
+path = {folder}/wheels
+[catalog]
+path = {folder}/catalog.db
+[upstream]
+offline = yes
+[view staging]
+platforms = debian-12-x86_64
+[view tested]
+from = staging
+[branch main]
+requirements = {folder}/requirements.txt
+"""
+
+
+def test_what_it_does_line_by_line(environment, tmp_path):
+    """On a store that has what they name. The server takes another port, and ends."""
+    for name, version in ("numpy", "2.0"), ("acme", "2.1"):
+        storelib.make_wheel(tmp_path / "wheels/debian-12-x86_64", name, version)
+    storelib.make_wheel(tmp_path / "dist", "acme", "2.2")
+    (tmp_path / "requirements.txt").write_text("numpy\n")
+    (tmp_path / "wheelcache.conf").write_text(SITE.format(folder=tmp_path))
+    environment |= {"WHEELCACHE_CONFIG": f"{tmp_path}/wheelcache.conf"}
+    subprocess.run(["wheelcache", "index", "-q"], env=environment, check=True)
+    (serve, _), *others = documented.commands(section("What it does"))
+    with subprocess.Popen(["bash", "-c", "exec " + serve.replace("serve", "serve --listen 127.0.0.1:0")], cwd=tmp_path, env=environment,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        try:
+            assert server.stdout.readline().startswith("http://127.0.0.1:")
+        finally:
+            server.terminate()
+    done = {command: subprocess.run(["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120,
+                                    check=False) for command, _ in others}
+    failed = {command: (one.returncode, one.stderr) for command, one in done.items() if one.returncode or "error:" in one.stderr}
+    assert (len(done), server.returncode, failed) == (8, 0, {})
