@@ -32,6 +32,7 @@ struct promote_request {
 	void *may_ctx;
 	struct hook_queue *hooks; // of [view] on-change, for the given evidence that is new; NULL: none are run
 	unsigned cpu_ms;          // that the decision may compute; 0: no limit
+	unsigned catalog_ms;      // for which it may read the catalog; 0: no limit
 	bool all_or_nothing, dry_run;
 	bool newest; // older versions of what is selected are not looked at
 };

@@ -415,12 +415,21 @@ static struct promotion_step step_of(const struct promotion_run *run, const char
 		.reason = reason};
 }
 
+static void limit_reading(struct promotion_run *run)
+{
+	int64_t left = run->reading_end - clock_ms();
+	if (run->request->catalog_ms)
+		catalog_limit(run->catalog, left > 1 ? (unsigned)left : 1);
+}
+
 // An override is written before the generation that stands on it. The next try, if there is one, finds it as evidence.
 static int decide_and_write(void *ctx, struct err *e)
 {
 	struct promotion_run *run = ctx;
+	limit_reading(run);
 	if (decide(run, e) < 0)
 		return -1;
+	catalog_limit(run->catalog, 0); // what is decided is written whole
 	if (run->request->dry_run || !run->answer->count[PROMOTE_DONE])
 		return 0;
 	if (keep_overrides(run, run->judge.now, e) < 0)
@@ -599,10 +608,16 @@ int promote_run(const struct site *site, struct catalog *c, struct audit *audit,
 		.catalog = c,
 		.request = r,
 		.answer = out,
-		.cpu_end = r->cpu_ms ? clock_thread_ms() + r->cpu_ms : INT64_MAX};
+		.cpu_end = r->cpu_ms ? clock_thread_ms() + r->cpu_ms : INT64_MAX,
+		.reading_end = clock_ms() + r->catalog_ms};
 	*out = (struct promote_answer){0};
-	if (prepare_run(&run, now, e) < 0 || promotion_try(decide_and_write, &run, e) < 0)
-		return -1;
+	limit_reading(&run);
+	int result = prepare_run(&run, now, e);
+	if (result == 0)
+		result = promotion_try(decide_and_write, &run, e);
+	catalog_limit(c, 0);
+	if (result < 0)
+		return e->kind == ERR_TIME ? promotion_refuse_late(e) : -1;
 	if (!r->dry_run) { // the first error counts
 		struct err unlogged = ERR_INIT;
 		int looked = out->count[PROMOTE_DONE] ? take_out_pruned(&run, e) : 0;

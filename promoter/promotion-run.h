@@ -43,7 +43,8 @@ struct promotion_run {
 	struct promote_select select;
 	struct evidence_search search;
 	struct promotion_judge judge;
-	int64_t cpu_end;  // clock_thread_ms() when the decision has taken too long
+	int64_t cpu_end;     // clock_thread_ms() when the decision has taken too long,
+	int64_t reading_end; // clock_ms() when reading for it has
 	struct arena own; // of what stays however often it is tried
 	// Of this try.
 	int64_t generation; // on which it decides
@@ -69,6 +70,7 @@ struct promotion_run {
 int promotion_find_source(struct promotion_run *run, struct err *e) MUST_CHECK;
 // ERR_BUSY: the decision has computed for longer than the request allows.
 int promotion_check_time(const struct promotion_run *run, struct err *e) MUST_CHECK;
+int promotion_refuse_late(struct err *e); // the same error; returns -1
 // Takes the name of a cell of another platform out of a reason, if the sender may not know of it.
 void promotion_hide_cell(const struct promotion_run *run, const struct promote_row *row, struct buf *why);
 // ERR_USAGE: a reason is too long, or has a control character. Nothing may be written before this is known.

@@ -46,11 +46,14 @@ int promotion_find_source(struct promotion_run *run, struct err *e)
 	return 0;
 }
 
+int promotion_refuse_late(struct err *e)
+{
+	return err_set(e, ERR_BUSY, "the decision took too long, and nothing was promoted: select fewer files");
+}
+
 int promotion_check_time(const struct promotion_run *run, struct err *e)
 {
-	if (clock_thread_ms() <= run->cpu_end)
-		return 0;
-	return err_set(e, ERR_BUSY, "the decision took too long, and nothing was promoted: select fewer files");
+	return clock_thread_ms() <= run->cpu_end ? 0 : promotion_refuse_late(e);
 }
 
 int promotion_check_reason(const char *reason, struct err *e)

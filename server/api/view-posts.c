@@ -319,12 +319,11 @@ static int promote_files(struct sent_promotion *x, struct err *e)
 	r->may_ctx = x;
 	r->hooks = s->view_hooks;
 	r->cpu_ms = LIMIT_PROMOTE_CPU_MS;
+	r->catalog_ms = LIMIT_PROMOTE_MS;
 	if (catalog_pool_take(s->catalog_pool, &lease, e) < 0)
 		return -1;
-	catalog_limit(lease.catalog, LIMIT_PROMOTE_MS);
 	int result = promote_run(server_context_site(s), lease.catalog, x->post.sender.audit, r, clock_wall_seconds(),
 		&x->answer, e);
-	catalog_limit(lease.catalog, 0);
 	catalog_pool_give(s->catalog_pool, &lease);
 	return result;
 }
