@@ -90,6 +90,10 @@ class Units(unittest.TestCase):
         for key in ("User", "StateDirectory", "ReadWritePaths", "UMask"):
             self.assertEqual(len({unit_rows(unit)[key] for unit in self.units if "build" not in unit}), 1, key)
 
+    def test_server_has_a_limit_of_memory(self):
+        """Where a flood of large answers ends, if what bounds them is wrong."""
+        self.assertEqual(unit_rows("wheelcache.service")["MemoryMax"], "1G")
+
     @unittest.skipUnless(shutil.which("systemd-analyze"), "there is no systemd-analyze")
     def test_units_are_confined(self):
         for unit in self.units:
