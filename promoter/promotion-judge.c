@@ -145,16 +145,17 @@ static size_t find_elsewhere(struct promotion_judge *j, const struct promotion_f
 	return count;
 }
 
-bool promotion_judge_is_better(struct promotion_judge *j, const char *other, const char *requires_python,
-	const char *filename, size_t cell, long rank)
+bool promotion_judge_is_better(struct promotion_judge *j, const struct promotion_file *other, const char *filename,
+	size_t cell, long rank)
 {
 	struct err ignored = ERR_INIT;
 	CLEANUP(filename_release) struct filename parsed = {0};
-	if (strcmp(other, filename) == 0)
+	struct str name = str_from(other->filename);
+	if (str_eq(name, str_from(filename)))
 		return true;
-	if (filename_kind(str_from(other)) != FILENAME_WHEEL || filename_parse(str_from(other), &parsed, &ignored) < 0)
+	if (other->is_yanked || filename_kind(name) != FILENAME_WHEEL || filename_parse(name, &parsed, &ignored) < 0)
 		return false;
-	long rank_of_other = find_rank(j, &parsed, requires_python, cell);
+	long rank_of_other = find_rank(j, &parsed, other->requires_python, cell);
 	return rank_of_other >= 0 && rank_of_other < rank;
 }
 

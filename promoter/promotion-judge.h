@@ -48,13 +48,14 @@ struct promotion_file {
 	// wheel is for its own platform's address, and counts for no such cell.
 	promotion_covers_fn *covers;
 	void *covers_ctx;
+	bool is_yanked;      // pip passes it over
 	int64_t platform_id; // in the catalog, for wheel-tests.h
 	const char *version; // NULL: it is not said
 };
 // Whether pip in this cell takes the other file of a version, which the cell's platform has, and not the one of this name
-// and rank: it ranks better there, or has the same name, so that the view as a whole has neither.
-bool promotion_judge_is_better(struct promotion_judge *j, const char *other, const char *requires_python,
-	const char *filename, size_t cell, long rank);
+// and rank: it ranks better there and is not yanked, or has the same name, so that the view as a whole has neither.
+bool promotion_judge_is_better(struct promotion_judge *j, const struct promotion_file *other, const char *filename,
+	size_t cell, long rank);
 // Writes the cells of the view that the file needs to j->needed; returns their number.
 size_t promotion_judge_cells(struct promotion_judge *j, const struct promotion_file *file);
 // The file as records know it. Borrowed from both. name: of the file.

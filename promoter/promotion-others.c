@@ -29,9 +29,11 @@ static bool covers_row(const struct promotion_rival *r, size_t other, size_t cel
 {
 	struct promotion_run *run = r->run;
 	const struct promote_row *row = &run->answer->row[other];
+	const struct promotion_candidate *c = &run->candidate[other];
+	const struct promotion_file file = {
+		.filename = row->filename, .requires_python = c->requires_python, .is_yanked = c->is_yanked};
 	return is_in_view(row) && strcmp(row->platform, run->judge.cell[cell].platform) == 0 &&
-	       promotion_judge_is_better(&run->judge, row->filename, run->candidate[other].requires_python,
-		       run->answer->row[r->row].filename, cell, rank);
+	       promotion_judge_is_better(&run->judge, &file, run->answer->row[r->row].filename, cell, rank);
 }
 
 // The rows of a version follow each other.
@@ -60,10 +62,13 @@ static int look_at_member(void *ctx, const struct platform *platform, const stru
 	struct member_search *s = ctx;
 	struct promotion_run *run = s->rival->run;
 	size_t row = s->rival->row;
+	const struct promotion_file member = {.filename = file->filename,
+		.requires_python = file->requires_python,
+		.is_yanked = file->yanked != NULL};
 	if (!s->is_found && strcmp(platform->name, run->judge.cell[s->cell].platform) == 0 &&
 		str_eq(file->version_key, run->candidate[row].version_key))
-		s->is_found = promotion_judge_is_better(&run->judge, file->filename, file->requires_python,
-			run->answer->row[row].filename, s->cell, s->rank);
+		s->is_found = promotion_judge_is_better(
+			&run->judge, &member, run->answer->row[row].filename, s->cell, s->rank);
 	return 0;
 }
 

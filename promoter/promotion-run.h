@@ -14,6 +14,7 @@ struct promotion_candidate {
 	const char *requires_python; // NULL: none
 	struct str version_key;
 	int64_t came;    // to the store, seconds since 1970
+	bool is_yanked;
 	bool is_older;   // a newer version is there in its place
 	bool is_covered; // the last look at it found a file in a cell of another platform which pip takes in its place
 };

@@ -134,6 +134,7 @@ static int add_candidate(void *ctx, const struct platform *platform, const struc
 	run->candidate[run->candidates++] = (struct promotion_candidate){.platform = platform,
 		.requires_python = arena_strdup(&run->text, file->requires_python),
 		.came = catalog_file_came(file),
+		.is_yanked = file->yanked != NULL,
 		.version_key = {arena_copy(&run->text, file->version_key), file->version_key.len}};
 	return 0;
 }

@@ -178,6 +178,7 @@ static int add_rival(void *ctx, const struct platform *p, const struct catalog_f
 		.platform_id = p->id,
 		.filename = arena_strdup(text, file->filename),
 		.requires_python = arena_strdup(text, file->requires_python),
+		.is_yanked = file->yanked != NULL,
 		.sha256 = arena_memdup(text, file->sha256, SHA256_SIZE)};
 	return 0;
 }
@@ -204,7 +205,7 @@ static bool rival_covers(void *ctx, size_t cell, long rank)
 	for (size_t i = 0; i < r->count; i++) {
 		const struct promotion_file *f = &r->item[i].file;
 		if (r->item[i].is_taken && strcmp(f->platform, j->cell[cell].platform) == 0 &&
-			promotion_judge_is_better(j, f->filename, f->requires_python, r->wheel->filename, cell, rank))
+			promotion_judge_is_better(j, f, r->wheel->filename, cell, rank))
 			return true;
 	}
 	return false;

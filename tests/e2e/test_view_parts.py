@@ -291,6 +291,25 @@ def test_wheel_counts_where_pip_would_take_it(channel):
     assert channel.shown(f"tested/{DEBIAN}", "acme") == [debian.sha256]
 
 
+def test_yanked_wheel_keeps_no_other_from_its_platform(channel):
+    """Pip passes it over and takes Ubuntu's. Members count as the files of the promotion do, and pages say the same."""
+    debian = channel.put(DEBIAN, "acme", "cp312-cp312-manylinux_2_36_x86_64")
+    ubuntu = channel.put(UBUNTU, "acme", "cp312-cp312-manylinux_2_35_x86_64")
+    both = [channel.record(debian, DEBIAN), channel.record(debian, UBUNTU)]
+    done = channel.run("yank", f"{DEBIAN}/{debian.name}", "--reason", "bad")
+    assert done.returncode == 0, done.stderr
+    untested = ("refused", f"{DEBIAN}/3.12: no evidence of kind unit; pip would take the wheel there, because the view has no "
+                "better one of that platform")
+    rows = channel.promote("acme", "--evidence", *both, channel.record(ubuntu, UBUNTU))
+    assert rows == {(DEBIAN, debian.name): ("done", ""), (UBUNTU, ubuntu.name): untested}
+    for words in (["acme"], [ubuntu.name]):
+        assert channel.promote(*words)[UBUNTU, ubuntu.name] == untested
+    waiting = json.loads(channel.server.get("/-/channel/tested/?format=json").body)["waiting"]
+    assert (untested[1], ubuntu.name) in [(one["why"], one["filename"]) for one in waiting]
+    assert channel.run("unyank", f"{DEBIAN}/{debian.name}").returncode == 0
+    assert channel.promote("acme")[UBUNTU, ubuntu.name] == ("done", "")
+
+
 def test_better_wheel_of_its_own_keeps_others_from_a_platform(channel):
     """Each is tested on its own platform alone, and each platform takes its own."""
     debian = channel.put(DEBIAN, "acme", "cp312-cp312-manylinux_2_36_x86_64")

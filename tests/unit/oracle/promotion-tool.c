@@ -5,7 +5,7 @@
 //
 //     {"config":[[SECTION,KEY,VALUE]…], "views":[NAME…],
 //      "files":[{"platform","project","version","filename","sha256","requires-python":TEXT|null,"content":HEX|null,
-//                "statement":JSON|null}],
+//                "statement":JSON|null,"yanked":bool}],
 //      "steps":[{"do":"evidence","record":JSON,"views":GLOBS}
 //               {"do":"promote","to","select":[TEXT…],"evidence":[JSON…],"override":TEXT|null,"all":bool,"dry":bool,"now"}
 //               {"do":"demote","to","select":[TEXT…]}
@@ -111,6 +111,14 @@ static int put_store_file(struct promotion_world *w, const struct platform *p, i
 		.requires_python = jsondoc_get_str(file, "requires-python"),
 	};
 	if (catalog_file_put(w->catalog, &entry, &effect, e) < 0 || put_content(w, file, sha256, e) < 0)
+		return -1;
+	const struct catalog_mark mark = {.platform = p->id,
+		.folder = folder,
+		.folder_path = "",
+		.filename = entry.filename,
+		.mark = MARK_YANKED,
+		.text = "bad"};
+	if (jsondoc_is_true(file, "yanked") && catalog_mark_put(w->catalog, &mark, &effect, e) < 0)
 		return -1;
 	return put_statement(w, &entry, jsondoc_get_str(file, "statement"), e);
 }

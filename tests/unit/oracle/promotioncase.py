@@ -58,7 +58,8 @@ def files_of(dice, seed, places):
              "sha256": sha256(seed, filename, platform if dice.maybe(0.4) else ""),
              "content": sha256(filename, "content", dice.choice(["", "", "", platform])) if dice.maybe(0.9) else None,
              "commit": dice.choice([None, *COMMITS, COMMITS[0]]),
-             "requires-python": dice.choice([None] * 6 + randomcase.REQUIRES), "pruned": dice.maybe(0.04)}
+             "requires-python": dice.choice([None] * 6 + randomcase.REQUIRES), "pruned": dice.maybe(0.04),
+             "yanked": dice.maybe(0.1)}
             for (platform, filename), version in found.items()]
 
 

@@ -183,7 +183,8 @@ class World:
         return min(ranks) if ranks and (micros is None or micros) else None
 
     def elsewhere(self, view, one, present):
-        """The cells of other platforms in which pip takes the wheel: no file of theirs is better, or has its name."""
+        """The cells of other platforms in which pip takes the wheel: no file of theirs is better, or has its name. It takes
+        no yanked one."""
         if any(tag.platform == "any" for tag in reference.read_name(one["filename"]).tags):
             return []
         found = []
@@ -194,7 +195,8 @@ class World:
             theirs = [other for other in present if other["platform"] == cell[0] and other["project"] == one["project"]
                       and Version(other["version"]) == Version(one["version"])]
             if not any(other["filename"] == one["filename"] or
-                       (self.rank(other, cell) is not None and self.rank(other, cell) < rank) for other in theirs):
+                       (not other["yanked"] and self.rank(other, cell) is not None and self.rank(other, cell) < rank)
+                       for other in theirs):
                 found.append(cell)
         return found
 
