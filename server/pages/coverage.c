@@ -565,7 +565,9 @@ static int write_coverage(struct page_query *q, struct buf *out, struct err *e)
 				choice[i].words);
 		buf_puts(out, "</select><button>Show</button></form>\n");
 		put_coverage(out, q, &data);
-		html_end(out, "<a href=\"../simple/\">all projects</a>");
+		CLEANUP(buf_release) struct buf link = buf_up_to(LIMIT_PATH);
+		all_projects_link(q->site, page_frame(q)->root, &link);
+		html_end(out, "%h", link.data);
 	}
 	return 0;
 }

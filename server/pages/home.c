@@ -499,7 +499,8 @@ void home_page_write(const struct html_frame *frame, const struct site *s, const
 		put_platform_table(&w);
 	}
 	CLEANUP(buf_release) struct buf links = buf_up_to(LIMIT_PAGE);
-	buf_puts(&links, "<a href=\"simple/\">all projects</a> · <a href=\"-/usage/\">usage</a> · "
+	all_projects_link(s, frame->root, &links);
+	buf_puts(&links, " · <a href=\"-/usage/\">usage</a> · "
 			 "<a href=\"-/security/\">security</a> · "
 			 "<a href=\"-/log/\" title=\"needs a token that may read\">log</a>");
 	if (w.stats->readable->has_private)

@@ -687,3 +687,8 @@ void install_index_page(const struct client_index *x, struct buf *out)
 			html_put(out, "/%u", part[i]);
 	buf_puts(out, x->view || x->platform ? "" : "/simple");
 }
+
+void all_projects_link(const struct site *s, const char *root, struct buf *out)
+{
+	html_put(out, "<a href=\"%h%h\">all projects</a>", root, s->has_no_default ? "-/usage/?by=project" : "simple/");
+}

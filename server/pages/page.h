@@ -162,6 +162,9 @@ struct client_index install_index_of(const struct site *s, const struct view *v,
 void install_index_command(const struct client_index *x, const char *requirement, struct buf *out);
 // Adds the path, from "/" on, of the page that says how clients use the index, as part of a URL.
 void install_index_page(const struct client_index *x, struct buf *out);
+// Adds the link to all projects: to the list of the default view, or, where there is none, to the table of what each takes.
+// root: the relative URL of "/".
+void all_projects_link(const struct site *s, const char *root, struct buf *out);
 
 // The pages.
 extern const struct page_row builds_page, builds_project_page, builds_log_page, channel_page, client_page, compare_page,

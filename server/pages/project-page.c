@@ -505,30 +505,50 @@ static void put_project_state(const struct project_page *p)
 	buf_puts(p->out, "</header>\n");
 }
 
+// The view or platform of the explanation: that of the page, else the default view if it has the platform that the page
+// leads to. index NULL: no index has a file, so that it is the platform of a file that is on no page.
+static const char *explained_view(const struct project_page *p, const struct client_index *index)
+{
+	const struct project_query *q = p->query;
+	const struct project_files *f = &p->data->files;
+	if (q->view)
+		return q->view->name ? q->view->name : "simple";
+	const char *home = index ? (index->platform ? index->platform : index->view)
+			   : f->unlisted_count ? f->unlisted[0].platform
+			   : q->platforms      ? q->platform[0]->name
+					       : NULL;
+	const struct platform *platform = home ? site_platform(q->site, str_from(home)) : NULL;
+	return !home || (platform && view_has(&q->site->view[0], platform)) ? "simple" : home;
+}
+
+// The index is that of the command on top.
+static void put_simple_link(const struct project_page *p, const struct client_index *index, struct buf *out)
+{
+	const char *const part[] = {index->view, index->platform};
+	html_put(out, " · <a href=\"%h", p->frame->root);
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++)
+		if (part[i])
+			html_put(out, "%u/", part[i]);
+	html_put(out, "simple/%u/\">simple page</a>", p->query->project);
+}
+
 static void put_links_of_project(const struct project_page *p)
 {
-	CLEANUP(buf_release) struct buf links = buf_up_to(16 << 10);
-	const char *view = p->query->view ? p->query->view->name : NULL, *root = p->frame->root;
+	struct client_index found;
+	CLEANUP(buf_release) struct buf links = buf_up_to(16 << 10), command = buf_up_to(LIMIT_PAGE);
+	const struct client_index *index = project_install_find(p->data, p->query, &found, &command) ? &found : NULL;
+	const char *root = p->frame->root;
 	struct project_page to_links = *p;
 	to_links.out = &links;
 	buf_puts(&links, "<a href=\"");
 	put_page_query(&to_links, *p->query->version ? p->query->version : NULL);
 	buf_puts(&links, "format=json\">JSON</a>");
-	const struct {
-		const char *before, *after, *words;
-	} link[] = {
-		{"", "/", "simple page"}, {"-/explain/", "?format=html", "explanation"}, {"-/builds/", "/", "builds"}};
-	for (size_t i = 0; i < ARRAY_SIZE(link); i++) {
-		bool is_of_builds = i == 2;
-		if (is_of_builds && !p->data->tried)
-			continue;
-		buf_printf(&links, " · <a href=\"%s%s", root, link[i].before);
-		if (!is_of_builds && view)
-			html_put(&links, "%u/", view);
-		if (i == 0 || (i == 1 && !view))
-			buf_puts(&links, "simple/");
-		html_put(&links, "%u%h\">%h</a>", p->query->project, link[i].after, link[i].words);
-	}
+	if (index)
+		put_simple_link(p, index, &links);
+	html_put(&links, " · <a href=\"%h-/explain/%u/%u?format=html\">explanation</a>", root, explained_view(p, index),
+		p->query->project);
+	if (p->data->tried)
+		html_put(&links, " · <a href=\"%h-/builds/%u/\">builds</a>", root, p->query->project);
 	html_put(&links, " · <a href=\"%h-/usage/?by=version&amp;project=%u\">usage</a>", root, p->query->project);
 	if (p->query->nameds) { // others are asked for a token
 		html_put(&links, " · <a href=\"%h-/log/?q=%u\">log</a>", root, p->query->project);

@@ -202,7 +202,7 @@ static void put_result(struct buf *out, const struct jsondoc *found)
 }
 
 // A heading says what follows, also to those that do not see the table.
-static void put_answer(struct buf *out, const struct jsondoc *doc)
+static void put_answer(struct page_query *q, struct buf *out, const struct jsondoc *doc)
 {
 	const struct jsondoc *projects = jsondoc_get(doc, "projects");
 	uint64_t total = html_get_count(doc, "total");
@@ -227,9 +227,11 @@ static void put_answer(struct buf *out, const struct jsondoc *doc)
 		for (size_t i = 0; i < count; i++)
 			put_result(out, jsondoc_at(projects, i));
 		html_end_table(out);
-		if (total > count)
-			html_put(out, "<p class=\"note\">%n more. Type more letters, or see <a href=\"../simple/\">all "
-				"projects</a>.</p>\n", total - count);
+		if (total > count) {
+			html_put(out, "<p class=\"note\">%n more. Type more letters, or see ", total - count);
+			all_projects_link(q->site, page_frame(q)->root, out);
+			buf_puts(out, ".</p>\n");
+		}
 	}
 }
 
@@ -245,8 +247,10 @@ static void write_search_html(struct page_query *q, const struct jsondoc *doc, s
 		"placeholder=\"Name of a project\" autocapitalize=\"none\" spellcheck=\"false\" value=\"%s\">"
 		"<button>Search</button></form>\n", LIMIT_FILE_NAME, q->text[ARGUMENT_TEXT]);
 	if (*q->text[ARGUMENT_TEXT])
-		put_answer(out, doc);
-	html_end(out, "<a href=\"../simple/\">all projects</a>");
+		put_answer(q, out, doc);
+	CLEANUP(buf_release) struct buf link = buf_up_to(LIMIT_PATH);
+	all_projects_link(q->site, page_frame(q)->root, &link);
+	html_end(out, "%h", link.data);
 }
 
 const struct page_row search_page = {

@@ -41,10 +41,12 @@ def tag(platform, python):
 
 
 class Showcase(indexing.Indexed):
-    """upstream: merging.Index. It has some wheels of ours, and some that are not here."""
+    """upstream: merging.Index. It has some wheels of ours, and some that are not here. view: the view or platform of pages
+    that are of one, "simple" for the default view; with a platform there is no default view, as the packages configure it."""
 
-    def __init__(self, folder, upstream):
+    def __init__(self, folder, upstream, view="simple"):
         super().__init__(folder)
+        self.view = view
         self.upstream, self.config, self.now = upstream, folder / "wheelcache.conf", int(time.time())
         self.catalog.parent.mkdir()
         self.configure()
@@ -64,7 +66,7 @@ class Showcase(indexing.Indexed):
         pythons = "".join(f"[platform {name}]\npythons = {row[0]}\n" for name, row in PLATFORMS.items())
         (self.folder / "master.txt").write_text(BRANCH)
         self.config.write_text(
-            f"[store]\npath = {self.store}\n[catalog]\npath = {self.catalog}\n[index]\nsettle = 0\n[upstream]\n"
+            f"[store]\npath = {self.store}\n{'' if self.view == 'simple' else 'default-view = none'}\n[catalog]\npath = {self.catalog}\n[index]\nsettle = 0\n[upstream]\n"
             f"url = {self.upstream.url}\nretries = 0\n[prune]\npackages = {self.folder}/packages.list\nmin-age = 0\n"
             f"upstream-min-age = 0\nmax-files = 90%\nmax-bytes = 90%\n{pythons}[platform {SECRET}]\nprivate = yes\n"
             f"pythons = 3.12\n[branch master]\nrequirements = {self.folder}/master.txt\nplatforms = debian-* ubuntu-*\n"
@@ -182,7 +184,7 @@ class Showcase(indexing.Indexed):
             "record, green": f"/-/evidence/{self.green}?format=html",
             "record, red": f"/-/evidence/{self.red}?format=html",
             "record, an override": f"/-/evidence/{self.override}?format=html",
-            "client configuration": "/-/client-config/simple",
+            "client configuration": f"/-/client-config/{self.view}",
             "compare": f"/-/compare/{JAMMY}/{self.member('1.0')}/{JAMMY}/{self.member('1.1')}",
             "docs": "/-/docs/",
             "docs, a page": "/-/docs/security.md",
@@ -192,8 +194,8 @@ class Showcase(indexing.Indexed):
             "coverage of a cell": f"/-/coverage?projects=failing&platforms={JAMMY}&python=3.12",
             "search": "/-/search?q=num",
             "search, a near miss": "/-/search?q=numercis",
-            "explain": "/-/explain/simple/acme-core?format=html",
-            "explain a version": "/-/explain/simple/numerics/2.1?format=html",
+            "explain": f"/-/explain/{self.view}/acme-core?format=html",
+            "explain a version": f"/-/explain/{self.view}/numerics/2.1?format=html",
             "usage": "/-/usage/",
             "security": "/-/security/",
             "usage by version": "/-/usage/?by=version&project=acme-core",
@@ -202,21 +204,23 @@ class Showcase(indexing.Indexed):
             "project": "/-/project/numerics",
             "project, a version": "/-/project/failing?version=1.0",
             "project, a view": "/-/project/acme-core?view=tested",
+            "project, files on no page": "/-/project/damaged",
             "project, long names": f"/-/project/{LONG}",
-            "explain, long names": f"/-/explain/simple/{LONG}?format=html",
+            "explain, long names": f"/-/explain/{self.view}/{LONG}?format=html",
             "coverage, long names": f"/-/coverage?projects={LONG}",
             "search, long names": "/-/search?q=long",
+            "search, more than it shows": "/-/search?q=e&limit=1",
             "plan, a search": "/-/plan/?verdict=&q=six",
             "plan, long names": "/-/plan/?verdict=&q=long",
         }
 
 
-def start(folder, upstream, start_server):
+def start(folder, upstream, start_server, view="simple"):
     """A showcase and its server."""
-    show = Showcase(folder, upstream)
+    show = Showcase(folder, upstream, view)
     state = folder / "state"
     server = start_server(None, config=show.config.read_text(), state=state)
     return show, server
 
 
-__all__ = ["MARKUP", "PLATFORMS", "SECRET", "Showcase", "json", "start"]
+__all__ = ["JAMMY", "MARKUP", "PLATFORMS", "SECRET", "Showcase", "json", "start"]

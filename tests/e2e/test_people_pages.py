@@ -16,11 +16,11 @@ POLICY = ("default-src 'none'; style-src 'self'; script-src 'self'; connect-src 
           "base-uri 'none'; form-action 'self'; frame-ancestors 'none'")
 
 
-@pytest.fixture(name="shop", scope="module")
-def shop_fixture(tmp_path_factory):
+@pytest.fixture(name="shop", scope="module", params=["simple", showcase.JAMMY], ids=["default view", "default-view = none"])
+def shop_fixture(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("shop")
     with merging.indexes() as start_index, serving.servers(folder) as start_server:
-        yield showcase.start(folder, start_index(), start_server)
+        yield showcase.start(folder, start_index(), start_server, request.param)
 
 
 @pytest.fixture(name="read", scope="module")
