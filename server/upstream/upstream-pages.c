@@ -355,7 +355,8 @@ static int on_loaded(void *ctx, const struct upstream_answer *answer, struct err
 	int64_t now = clock_wall_seconds();
 	bool counts = answer->certain >= t->since;
 	int64_t left = counts ? freshness(answer, now) : 0;
-	bool usable = counts && answer->stale && now - answer->fetched < answer->ages.stale;
+	// Times are whole seconds: one of the next second may be as young as an instant.
+	bool usable = counts && answer->stale && now - answer->fetched <= answer->ages.stale;
 	t->asks = !left && may_ask(g, answer, t->order, t->since);
 	t->waits = t->asks && t->may_wait && (!usable || answer->is_partial);
 	if (t->waits)
