@@ -6,6 +6,7 @@
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 
 #include "lib/base/mem.h"
 
@@ -90,6 +91,12 @@ void digest_sha256(struct str bytes, uint8_t out[SHA256_SIZE])
 	digest_begin(d);
 	digest_add(d, bytes.ptr, bytes.len);
 	digest_end(d, out);
+}
+
+void digest_hmac(struct str key, struct str bytes, uint8_t out[SHA256_SIZE])
+{
+	if (!HMAC(EVP_sha256(), key.ptr, (int)key.len, (const uint8_t *)bytes.ptr, bytes.len, out, NULL))
+		abort(); // out of memory
 }
 
 bool digest_equal(const uint8_t a[SHA256_SIZE], const uint8_t b[SHA256_SIZE])

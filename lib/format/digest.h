@@ -21,6 +21,7 @@ void digest_begin(struct digest *d);
 void digest_add(struct digest *d, const void *bytes, size_t len);
 void digest_end(struct digest *d, uint8_t *out); // writes SHA256_SIZE or MD5_SIZE bytes
 void digest_sha256(struct str bytes, uint8_t out[SHA256_SIZE]);
+void digest_hmac(struct str key, struct str bytes, uint8_t out[SHA256_SIZE]); // HMAC-SHA-256 (RFC 2104)
 
 // Compares in constant time.
 bool digest_equal(const uint8_t a[SHA256_SIZE], const uint8_t b[SHA256_SIZE]);

@@ -501,8 +501,7 @@ static bool set_call(CURL *c, struct call_in_progress *now)
 	if (call->body || call->method[0] == 'P') {
 		libcurl.curl_easy_setopt(c, CURLOPT_UPLOAD, 1L);
 		libcurl.curl_easy_setopt(c, CURLOPT_INFILESIZE_LARGE, (curl_off_t)call->size);
-		// libcurl asks first whether the body is wanted, which is worth a wait only of a large one. It could be told not to
-		// by a header without a value, which 7.88 would sign.
+		// libcurl asks first whether the body is wanted, which is worth a wait only of a large one.
 		libcurl.curl_easy_setopt(c, CURLOPT_EXPECT_100_TIMEOUT_MS, call->size < ASKED_FROM ? 1L : 1000L);
 		libcurl.curl_easy_setopt(c, CURLOPT_READFUNCTION, read_call_body);
 		libcurl.curl_easy_setopt(c, CURLOPT_READDATA, now);
@@ -515,8 +514,7 @@ static bool set_call(CURL *c, struct call_in_progress *now)
 	libcurl.curl_easy_setopt(c, CURLOPT_BUFFERSIZE, (long)READ_BYTES);
 	libcurl.curl_easy_setopt(c, CURLOPT_TIMEOUT_MS, (long)call->total_ms);
 	libcurl.curl_easy_setopt(c, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-	return ok && (!call->sign || (libcurl.curl_easy_setopt(c, CURLOPT_AWS_SIGV4, call->sign) == CURLE_OK &&
-					     set_password(c, call->user, call->password)));
+	return ok;
 }
 
 int fetch_call(struct fetch *f, const struct fetch_call *call, struct fetch_answer *out, struct err *e)
@@ -525,7 +523,7 @@ int fetch_call(struct fetch *f, const struct fetch_call *call, struct fetch_answ
 	if (prepare_request(f, call->url, out, e) < 0)
 		return -1;
 	if (!set_call(f->curl, &now))
-		return err_set(e, ERR_USAGE, "%s: this libcurl cannot sign requests", call->url);
+		abort(); // out of memory
 	return perform_request(f, call->url, call->headers, NULL, out, e);
 }
 

@@ -106,13 +106,9 @@ int fetch_post_body(struct fetch *f, const char *url, const char *const *headers
 struct fetch_call {
 	const char *method; // "HEAD", "PUT", …
 	const char *url;
-	const char *const *headers;    // lines "Name: value" with NULL at the end; each has a value, and all are signed
+	const char *const *headers;    // lines "Name: value" with NULL at the end; each has a value
 	const struct byte_source *body; // NULL: none, unless the method is PUT or POST, which have then an empty one
 	uint64_t offset, size;          // the part of it that is sent; each try of libcurl's sends it from the beginning
-	// AWS's Signature Version 4 ("aws:amz:REGION:SERVICE") by these keys. libcurl 7.88 signs the body as if it were empty:
-	// a header x-amz-content-sha256 says what it is. It neither sorts a query nor gives keys a "=": the caller does, and
-	// encodes all of the path but A-Z a-z 0-9 - . _ ~ and "/". NULL: not signed.
-	const char *sign, *user, *password;
 	int64_t total_ms; // time limit; 0: none but the one for a stall
 	// Called with each piece of the body of a status below 300; false ends the request. NULL: the answer collects it.
 	bool (*on_body)(void *ctx, struct str piece);

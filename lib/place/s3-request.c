@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 
 #include "lib/base/arena.h"
@@ -26,6 +27,7 @@ enum {
 	LONGEST_PAUSE_MS = 8000,
 	DRIFT_SECONDS = 60, // a clock that is further off signs with the engine's time
 	STAMP = sizeof("20260102T030405Z"),
+	DAY = sizeof("20260102") - 1, // its begin
 };
 
 static const char sha256_of_nothing[] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
@@ -34,7 +36,7 @@ struct s3_bucket {
 	struct s3_bucket *next;
 	struct arena text; // of the strings
 	const char *name, *title, *base; // base: the URL to which keys are appended, with "/" at its end
-	const char *sign;
+	const char *host, *region;
 	struct fetch_options options;
 	bool is_trusted;
 	struct err wrong; // the endpoint is no URL
@@ -80,6 +82,8 @@ static void set_base(struct s3_bucket *b, const struct s3_settings *s, const cha
 	struct str host = str_slice(text, strlen(url.scheme) + strlen("://"), text.len);
 	b->base = is_in_path ? arena_printf(&b->text, STR_FMT "/%s/", STR_ARG(text), s->bucket)
 			     : arena_printf(&b->text, "%s://%s." STR_FMT "/", url.scheme, s->bucket, STR_ARG(host));
+	struct str behind = str_slice(str_from(b->base), strlen(url.scheme) + strlen("://"), strlen(b->base));
+	b->host = arena_copy(&b->text, str_cut(&behind, '/'));
 	b->title = arena_printf(&b->text, "s3://%s at " STR_FMT, s->bucket, STR_ARG(text));
 }
 
@@ -89,7 +93,7 @@ static struct s3_bucket *add_bucket(const struct s3_settings *s)
 	const char *region = first_of(s->region, "AWS_REGION", "AWS_DEFAULT_REGION");
 	region = region ? region : "us-east-1";
 	b->name = arena_strdup(&b->text, s->bucket);
-	b->sign = arena_printf(&b->text, "aws:amz:%s:s3", region);
+	b->region = arena_strdup(&b->text, region);
 	b->is_trusted = s->trusts_engine;
 	set_base(b, s, region);
 	b->options = (struct fetch_options){.ca_file = arena_strdup(&b->text, fetch_ca_file(s->ca_file)),
@@ -180,44 +184,98 @@ static char *request_url(const struct s3_bucket *b, const struct s3_request *r)
 
 // The headers that each request has, behind its own.
 struct request_headers {
-	const char *line[S3_HEADERS + 4];
+	const char *line[S3_HEADERS + 6]; // NULL at the end
 	size_t count;
-	char sha256[sizeof("x-amz-content-sha256: ") + SHA256_HEX];
-	char date[sizeof("X-Amz-Date: ") + STAMP];
-	char *token;
+	char stamp[STAMP];
+	char sha256[SHA256_HEX + 1]; // of the body
+	char *token;                 // the line
+	struct arena text;
 };
 
 static void request_headers_release(struct request_headers *h)
 {
 	if (h->token)
 		explicit_bzero(h->token, strlen(h->token));
-	free(h->token);
+	arena_release(&h->text);
 }
 
 static void fill_headers(const struct s3_bucket *b, const struct s3_request *r, const struct s3_keys *keys,
 	struct request_headers *h)
 {
+	int64_t skew = atomic_load(&b->skew);
+	bool is_adrift = skew > DRIFT_SECONDS || skew < -DRIFT_SECONDS;
+	struct tm tm;
+	time_t now = (time_t)(clock_wall_seconds() + (is_adrift ? skew : 0) - r->age_s);
+	gmtime_r(&now, &tm);
+	strftime(h->stamp, sizeof(h->stamp), "%Y%m%dT%H%M%SZ", &tm);
+	snprintf(h->sha256, sizeof(h->sha256), "%s", sha256_of_nothing);
+	if (r->sha256)
+		hex_encode(r->sha256, SHA256_SIZE, h->sha256);
 	for (size_t i = 0; i < S3_HEADERS && r->header[i]; i++)
 		h->line[h->count++] = r->header[i];
+	h->line[h->count++] = arena_printf(&h->text, "host: %s", b->host);
+	h->line[h->count++] = arena_printf(&h->text, "x-amz-content-sha256: %s", h->sha256);
+	h->line[h->count++] = arena_printf(&h->text, "x-amz-date: %s", h->stamp);
+	if (keys->token)
+		h->line[h->count++] = h->token = arena_printf(&h->text, "x-amz-security-token: %s", keys->token);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const char *x = *(const char *const *)a, *y = *(const char *const *)b;
+	size_t n = strcspn(x, ":"), m = strcspn(y, ":");
+	int order = strncasecmp(x, y, n < m ? n : m);
+	return order ? order : (n > m) - (n < m);
+}
+
+// What is signed: a canonical request of AWS. The path and the query are those of the URL, which has the encoding that AWS
+// wants and the keys in order. Sets *names to the names of the headers.
+static void add_canonical(const struct s3_bucket *b, const struct s3_request *r, const char *url, struct request_headers *h,
+	struct buf *out, struct buf *names)
+{
+	struct str rest = str_slice(str_from(url), strcspn(url, ":") + strlen("://") + strlen(b->host), strlen(url));
+	struct str path = str_cut(&rest, '?');
+	const char *line[ARRAY_SIZE(h->line)];
+	memcpy(line, h->line, sizeof(line));
+	qsort(line, h->count, sizeof(*line), by_name);
+	buf_printf(out, "%s\n" STR_FMT "\n%s\n", r->method, STR_ARG(path), r->query ? r->query : "");
+	for (size_t i = 0; i < h->count; i++) {
+		struct str value = str_from(line[i]), name = str_cut(&value, ':');
+		buf_puts(names, i ? ";" : "");
+		for (size_t k = 0; k < name.len; k++) {
+			buf_putc(names, ascii_lower(name.ptr[k]));
+			buf_putc(out, ascii_lower(name.ptr[k]));
+		}
+		buf_printf(out, ":" STR_FMT "\n", STR_ARG(str_trim(value)));
+	}
+	buf_printf(out, "\n" STR_FMT "\n%s", STR_ARG(buf_view(names)), h->sha256);
+}
+
+// https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-header-based-auth.html
+static void sign(const struct s3_bucket *b, const struct s3_request *r, const struct s3_keys *keys, const char *url,
+	struct request_headers *h)
+{
+	CLEANUP(buf_release) struct buf canonical = buf_up_to(SIZE_MAX / 2);
+	CLEANUP(buf_release) struct buf names = buf_up_to(SIZE_MAX / 2);
+	uint8_t digest[SHA256_SIZE];
 	char hex[SHA256_HEX + 1] = "";
-	if (r->sha256)
-		hex_encode(r->sha256, SHA256_SIZE, hex);
-	snprintf(h->sha256, sizeof(h->sha256), "x-amz-content-sha256: %s", r->sha256 ? hex : sha256_of_nothing);
-	h->line[h->count++] = h->sha256;
-	if (keys->token) {
-		h->token = xasprintf("x-amz-security-token: %s", keys->token);
-		h->line[h->count++] = h->token;
+	add_canonical(b, r, url, h, &canonical, &names);
+	digest_sha256(buf_view(&canonical), digest);
+	hex_encode(digest, sizeof(digest), hex);
+	const char *scope = arena_printf(&h->text, "%.*s/%s/s3/aws4_request", DAY, h->stamp, b->region);
+	const char *text = arena_printf(&h->text, "AWS4-HMAC-SHA256\n%s\n%s\n%s", h->stamp, scope, hex);
+	CLEANUP(mem_free) char *first = xasprintf("AWS4%s", r->secret ? r->secret : keys->secret);
+	struct str key = str_from(first), rest = str_from(scope);
+	while (rest.ptr) {
+		digest_hmac(key, str_cut(&rest, '/'), digest);
+		key = (struct str){(const char *)digest, sizeof(digest)};
 	}
-	int64_t skew = atomic_load(&b->skew);
-	if (r->age_s || skew > DRIFT_SECONDS || skew < -DRIFT_SECONDS) {
-		struct tm tm;
-		char stamp[STAMP];
-		time_t now = (time_t)(clock_wall_seconds() + skew - r->age_s);
-		gmtime_r(&now, &tm);
-		strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", &tm);
-		snprintf(h->date, sizeof(h->date), "X-Amz-Date: %s", stamp);
-		h->line[h->count++] = h->date;
-	}
+	digest_hmac(key, str_from(text), digest);
+	explicit_bzero(first, strlen(first));
+	hex_encode(digest, sizeof(digest), hex);
+	h->line[h->count++] = arena_printf(&h->text,
+		"Authorization: AWS4-HMAC-SHA256 Credential=%s/%s, SignedHeaders=" STR_FMT ", Signature=%s", keys->id, scope,
+		STR_ARG(buf_view(&names)), hex);
 }
 
 static void note_date(struct s3_bucket *b, const struct fetch_answer *a)
@@ -276,15 +334,13 @@ static int try_once(struct s3_bucket *b, const struct s3_request *r, const char 
 	if (s3_credentials_get(b->credentials, &keys, e) < 0)
 		return err_prefix(e, "%s: ", b->title);
 	fill_headers(b, r, &keys, &headers);
+	sign(b, r, &keys, url, &headers);
 	const struct fetch_call call = {.method = r->method,
 		.url = url,
 		.headers = headers.line,
 		.body = r->body,
 		.offset = r->offset,
 		.size = r->size,
-		.sign = b->sign,
-		.user = keys.id,
-		.password = r->secret ? r->secret : keys.secret,
 		.total_ms = r->until_ms ? r->until_ms - clock_ms() : 0,
 		.on_body = r->on_body,
 		.ctx = r->ctx};
@@ -305,8 +361,6 @@ static int try_once(struct s3_bucket *b, const struct s3_request *r, const char 
 
 // --- tries ---
 
-enum verdict_of_try { TRY_IS_ANSWER, TRY_AGAIN, TRY_AGAIN_MAYBE_DONE };
-
 static bool has_code(const struct s3_answer *a, const char *codes)
 {
 	struct str rest = str_from(codes);
@@ -316,20 +370,19 @@ static bool has_code(const struct s3_answer *a, const char *codes)
 	return false;
 }
 
-static enum verdict_of_try judge_answer(struct s3_bucket *b, const struct s3_answer *a, unsigned tries)
+static bool is_worth_another_try(struct s3_bucket *b, const struct s3_answer *a, unsigned tries)
 {
 	unsigned status = a->http.status;
-	if (status == 503 || status == 429 || has_code(a, "SlowDown RequestTimeout OperationAborted ConditionalRequestConflict"))
-		return TRY_AGAIN;
-	if (status == 500 || status == 502 || status == 504 || has_code(a, "InternalError"))
-		return TRY_AGAIN_MAYBE_DONE;
+	if (status == 429 || status == 500 || (status >= 502 && status <= 504) ||
+		has_code(a, "SlowDown RequestTimeout OperationAborted ConditionalRequestConflict InternalError"))
+		return true;
 	if (tries == 0 && has_code(a, "ExpiredToken ExpiredTokenException InvalidToken")) {
 		s3_credentials_renew(b->credentials);
-		return TRY_AGAIN;
+		return true;
 	}
 	bool is_skewed = has_code(a, "RequestTimeTooSkewed") || (status == 403 && !*a->code);
 	int64_t skew = atomic_load(&b->skew);
-	return tries == 0 && is_skewed && (skew > DRIFT_SECONDS || skew < -DRIFT_SECONDS) ? TRY_AGAIN : TRY_IS_ANSWER;
+	return tries == 0 && is_skewed && (skew > DRIFT_SECONDS || skew < -DRIFT_SECONDS);
 }
 
 // Waits before the next try: half of the time at least, so that writers that failed together come apart. False: it is not
@@ -370,10 +423,9 @@ int s3_request_send(struct s3_bucket *b, const struct s3_request *r, struct s3_a
 			e->kind = why.kind == ERR_DENIED ? ERR_IO : why.kind; // its certificate
 			return -1;
 		}
-		enum verdict_of_try verdict = result < 0 ? TRY_AGAIN_MAYBE_DONE : judge_answer(b, out, tries);
-		if (verdict == TRY_IS_ANSWER || (result == 0 && r->is_single && !r->until_ms))
+		bool is_answer = result == 0 && !is_worth_another_try(b, out, tries);
+		if (is_answer || (result == 0 && r->is_single && !r->until_ms))
 			return 0;
-		out->was_lost |= verdict == TRY_AGAIN_MAYBE_DONE;
 		if (wait_for_next(r, out, tries))
 			continue;
 		if (result < 0) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signed requests to an object store that speaks S3 (AWS's API of 2006-03-01), each repeated as long as that helps. Signing
-// is libcurl's (lib/net/fetch.h). What is signed: method, host, path, query, the hash of the body, and every header that is
-// given here. Any thread.
+// Signed requests to an object store that speaks S3 (AWS's API of 2006-03-01), each repeated as long as that helps. What
+// is signed, by AWS's Signature Version 4: method, host, path, query, the hash of the body, and every header that is given
+// here. libcurl has such signatures too, but 8.14 (Debian 13) signs "+" in a query as a space. Any thread.
 #pragma once
 
 #include "lib/net/fetch.h"
@@ -58,7 +58,6 @@ struct s3_answer {
 	struct fetch_answer http;
 	char code[64];    // of an error, such as "NoSuchKey"; "": none
 	char message[200];
-	bool was_lost; // an earlier try got no answer: it may have been done
 };
 void s3_answer_release(struct s3_answer *a); // for CLEANUP
 

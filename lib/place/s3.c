@@ -227,14 +227,15 @@ static bool has_condition(const struct s3_put *put)
 	return put->is_new || put->if_match;
 }
 
-// What an answer to a put means. An object that is gone belongs to an upload in parts that was completed.
+// What an answer to a put means. A refusal may be of the second of two: we repeat what got no answer, and libcurl repeats,
+// without a word, what a kept connection lost. An object that is gone belongs to an upload in parts that was completed.
 static int judge_put(struct s3_bucket *b, const struct s3_request *r, const struct s3_answer *a, const char *key,
 	const char *nonce, struct err *e)
 {
 	if (a->http.status < REFUSALS && !*a->code)
 		return 0;
 	bool is_decided = a->http.status == 412 || a->http.status == MISSING;
-	return a->was_lost && is_decided && is_ours(b, key, nonce) ? 0 : s3_request_refuse(b, r, a, e);
+	return is_decided && is_ours(b, key, nonce) ? 0 : s3_request_refuse(b, r, a, e);
 }
 
 static int put_whole(struct s3_bucket *b, const struct s3_put *put, struct err *e)
@@ -445,7 +446,7 @@ int s3_delete(struct s3_bucket *b, const char *key, const char *if_match, struct
 		return 0;
 	struct s3_object now;
 	struct err ignored = ERR_INIT;
-	bool is_gone = a.was_lost && a.http.status == 412 && s3_head(b, key, &now, NULL, &ignored) == 0;
+	bool is_gone = a.http.status == 412 && s3_head(b, key, &now, NULL, &ignored) == 0;
 	return is_gone ? 0 : s3_request_refuse(b, &r, &a, e);
 }
 

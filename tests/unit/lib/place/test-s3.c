@@ -274,7 +274,8 @@ static void expect_listed(struct s3_bucket *b, const char *prefix, bool is_deep,
 
 static void a_listing_has_pages(void **state UNUSED)
 {
-	static const char *const keys[] = {"p/a", "p/b/one", "p/b/two", "p/c d", "p/e+f", "p/g%20", "p/h/x/y", "p/i&<>", "q"};
+	static const char *const keys[] = {"p/a", "p/b/one", "p/b/two", "p/c d", "p/e+f", "p/g%20", "p/h/x/y", "p/i&<>", "q",
+		"r+s =/t"};
 	struct s3_bucket *b = new_bucket();
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		assert_int_equal(put_new(b, keys[i], "x"), 0);
@@ -282,6 +283,7 @@ static void a_listing_has_pages(void **state UNUSED)
 		expect_listed(b, "p/", false, most, "a b/ c d e+f g%20 h/ i&<> ");
 		expect_listed(b, "p/", true, most, "a b/one b/two c d e+f g%20 h/x/y i&<> ");
 	}
+	expect_listed(b, "r+s =/", false, 0, "t ");
 	expect_listed(b, "nothing/", false, 0, "");
 }
 
