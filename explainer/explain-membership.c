@@ -165,7 +165,9 @@ int explain_membership_new(const struct site *site, const struct view *view, str
 		if ((!is_configured && !is_source) || (v->is_private && !explain_may_read(m->reader, v)))
 			continue;
 		m->may_see_source |= is_source;
-		if (view_files(v, m->catalog, project, take_shown_file, m, e) < 0)
+		struct view each = *v;
+		each.shows_each |= is_source || v->membership; // what is promoted, and from where, is each platform's own
+		if (view_files(&each, m->catalog, project, take_shown_file, m, e) < 0)
 			return -1;
 	}
 	if (m->shown.count)

@@ -141,6 +141,9 @@ static void print_file_row(const struct jsondoc *row, size_t platform, size_t st
 		buf_printf(out, "%s%s\n", indent, denied);
 	if (hidden)
 		buf_printf(out, "%sthe view shows the file of %s\n", indent, hidden);
+	if (jsondoc_get_str(row, "only-at"))
+		buf_printf(out, "%sonly at %s, because another platform has other bytes of this name\n", indent,
+			jsondoc_get_str(row, "only-at"));
 	if (jsondoc_is_true(row, "not-promoted") && !jsondoc_get(row, "membership"))
 		buf_printf(out, "%snot promoted into the view\n", indent);
 	const struct jsondoc *views = jsondoc_get(row, "views"), *m = jsondoc_get(row, "membership");

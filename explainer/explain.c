@@ -220,6 +220,10 @@ static int put_presence(const struct explanation *x, const struct catalog_histor
 		jsondoc_put_bool(row, "not-promoted", true);
 	else if (shown && shown->platform != p && !v->shows_each)
 		jsondoc_put_str(row, "hidden-by", shown->platform->name);
+	else if (!shown && v->membership && !v->shows_each && !v->omits_ours) {
+		CLEANUP(mem_free) char *address = xasprintf("/%s/%s/simple/", v->membership, p->name);
+		jsondoc_put_str(row, "only-at", address);
+	}
 	return 0;
 }
 

@@ -69,6 +69,7 @@ int explain_find_names(const struct site *site, struct catalog *c, struct owned_
 //	     "state": "listed"|"yanked"|"quarantined"|"copy"|"unlisted"|"removed",
 //	     "size"?, "sha256"?, "requires-python"?, "reason"?,
 //	     "hidden-by"? (the platform whose file of this name the view shows),
+//	     "only-at"? (the address that has it, because another platform has other bytes of its name, so that the view has neither),
 //	     "not-promoted"?: true (a listed file that the view's membership does not have),
 //	     "views"?, "membership"? (of a listed file): see explainer/explain-membership.h,
 //	     "denied"? (what the line of [server] deny says that hides a listed file),

@@ -129,9 +129,10 @@ static long find_rank(struct promotion_judge *j, const struct filename *wheel, c
 	return !j->is_blind[cell] && fits_micros(&j->fits, python, cell) ? fits_rank(&j->fits, tags, cell) : -1;
 }
 
-// Writes the cells of other platforms in which pip would take the wheel to j->needed. None of a wheel for any platform,
-// of which find_own_cells() has all.
-static size_t find_elsewhere(struct promotion_judge *j, const struct promotion_file *file, const struct filename *name)
+// Writes the cells of other platforms in which pip would take the wheel to j->needed, behind the own ones. None of a
+// wheel for any platform, of which find_own_cells() has all.
+static size_t find_elsewhere(struct promotion_judge *j, const struct promotion_file *file, const struct filename *name,
+	size_t own)
 {
 	size_t count = 0;
 	if (!file->covers || is_for_any_platform(name))
@@ -140,7 +141,7 @@ static size_t find_elsewhere(struct promotion_judge *j, const struct promotion_f
 		bool is_own = strcmp(j->cell[i].platform, file->platform) == 0;
 		long rank = is_own ? -1 : find_rank(j, name, file->requires_python, i);
 		if (rank >= 0 && !file->covers(file->covers_ctx, i, rank))
-			j->needed[count++] = j->cell[i];
+			j->needed[own + count++] = j->cell[i];
 	}
 	return count;
 }
@@ -184,7 +185,8 @@ size_t promotion_judge_cells(struct promotion_judge *j, const struct promotion_f
 {
 	CLEANUP(filename_release) struct filename name = {0};
 	CLEANUP(buf_release) struct buf ignored = buf_up_to(LIMIT_REASON);
-	return find_needed(j, file, &name, &ignored);
+	size_t own = find_needed(j, file, &name, &ignored);
+	return own ? own + find_elsewhere(j, file, &name, own) : 0;
 }
 
 // --- judging ---
@@ -220,7 +222,7 @@ bool promotion_judge_allows(struct promotion_judge *j, const struct promotion_fi
 	struct judged_bytes bytes = {j, promotion_file_tested(file, &name)};
 	if (!needed || !promotion_is_allowed(&j->rules, j->needed, needed, j->now, find_of_file, &bytes, why))
 		return false;
-	needed = find_elsewhere(j, file, &name);
+	needed = find_elsewhere(j, file, &name, 0);
 	if (!needed || promotion_is_allowed(&j->rules, j->needed, needed, j->now, find_of_file, &bytes, why))
 		return true;
 	buf_puts(why, "; pip would take the wheel there, because the view has no better one of that platform");
@@ -248,7 +250,7 @@ bool promotion_judge_lacks(struct promotion_judge *j, const struct promotion_fil
 	struct judged_bytes bytes = {j, promotion_file_tested(file, &name)};
 	if (needed && fn) {
 		call_lacks(j, needed, &bytes, fn, ctx);
-		call_lacks(j, find_elsewhere(j, file, &name), &bytes, fn, ctx);
+		call_lacks(j, find_elsewhere(j, file, &name, 0), &bytes, fn, ctx);
 	}
 	return needed || !j->rules.rules;
 }

@@ -56,7 +56,7 @@ struct promotion_file {
 // and rank: it ranks better there and is not yanked, or has the same name, so that the view as a whole has neither.
 bool promotion_judge_is_better(struct promotion_judge *j, const struct promotion_file *other, const char *filename,
 	size_t cell, long rank);
-// Writes the cells of the view that the file needs to j->needed; returns their number.
+// Writes the cells of the view that the file needs to j->needed, those of other platforms last; returns their number.
 size_t promotion_judge_cells(struct promotion_judge *j, const struct promotion_file *file);
 // The file as records know it. Borrowed from both. name: of the file.
 struct catalog_tested promotion_file_tested(const struct promotion_file *file, const struct filename *name);

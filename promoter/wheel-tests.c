@@ -84,26 +84,6 @@ static struct wheel_test judge_record(struct wheel_tests *t, const struct promot
 	return test;
 }
 
-struct wheel_test *wheel_tests_in(struct wheel_tests *t, const struct promotion_file *w, const char *platform,
-	const char *python, struct err *e)
-{
-	const struct promotion_rules *rules = &t->judge.rules;
-	CLEANUP(filename_release) struct filename name = {0};
-	struct err ignored = ERR_INIT;
-	const struct promotion_cell *cell = NULL;
-	for (size_t i = promotion_judge_cells(&t->judge, w); i-- > 0;)
-		if (strcmp(t->judge.needed[i].platform, platform) == 0 && strcmp(t->judge.needed[i].python, python) == 0)
-			cell = &t->judge.needed[i];
-	if (cell && filename_parse(str_from(w->filename), &name, &ignored) < 0)
-		cell = NULL;
-	const struct catalog_tested wheel = promotion_file_tested(w, &name);
-	struct wheel_test *out = ARENA_NEW(t->search.text, struct wheel_test, rules->rules);
-	for (size_t i = 0; i < rules->rules; i++)
-		out[i] = cell ? judge_record(t, &rules->rule[i], cell, &wheel)
-			      : (struct wheel_test){.result = WHEEL_TEST_UNNEEDED, .by = "", .why = ""};
-	return check_tests(t, e) < 0 ? NULL : out;
-}
-
 int wheel_tests_each(struct wheel_tests *t, const struct promotion_file *w, wheel_tests_fn *fn, void *ctx, struct err *e)
 {
 	const struct promotion_rules *rules = &t->judge.rules;
@@ -211,27 +191,65 @@ static bool rival_covers(void *ctx, size_t cell, long rank)
 	return false;
 }
 
+// Finds what keeps the wheel from the cells of other platforms, and makes *out the wheel with that. name: of the wheel.
+// False: it counts for none of these cells, or the catalog has failed.
+static bool find_rivals(struct wheel_tests *t, const struct promotion_file *w, const struct filename *name,
+	struct rival_files *r, struct promotion_file *out)
+{
+	*r = (struct rival_files){.tests = t, .wheel = w, .version_key = name->version.key};
+	*out = *w;
+	if (!t->source || t->source->platform_count < 2 || !t->judge.rules.rules)
+		return false;
+	struct view each = *t->source;
+	each.shows_each = true;
+	if (view_files(&each, t->search.catalog, name->project, add_rival, r, &t->error) < 0 ||
+		mark_taken(r, &t->error) < 0) {
+		t->has_failed = true;
+		return false;
+	}
+	out->covers = rival_covers;
+	out->covers_ctx = r;
+	return true;
+}
+
 // Also in the cells of other platforms.
 static bool is_allowed_everywhere(struct wheel_tests *t, const struct promotion_file *w, struct buf *why)
 {
-	struct rival_files r = {.tests = t, .wheel = w};
-	struct promotion_file file = *w;
+	struct rival_files r;
+	struct promotion_file file;
 	CLEANUP(filename_release) struct filename name = {0};
 	struct err ignored = ERR_INIT;
-	if (!t->source || t->source->platform_count < 2 || !t->judge.rules.rules ||
-		filename_parse(str_from(w->filename), &name, &ignored) < 0)
-		return true;
-	struct view each = *t->source;
-	each.shows_each = true;
-	r.version_key = name.version.key;
-	if (view_files(&each, t->search.catalog, name.project, add_rival, &r, &t->error) < 0 ||
-		mark_taken(&r, &t->error) < 0) {
-		t->has_failed = true;
-		return true;
-	}
-	file.covers = rival_covers;
-	file.covers_ctx = &r;
-	return promotion_judge_allows(&t->judge, &file, why);
+	return filename_parse(str_from(w->filename), &name, &ignored) < 0 || !find_rivals(t, w, &name, &r, &file) ||
+	       promotion_judge_allows(&t->judge, &file, why);
+}
+
+static const struct promotion_cell *find_cell(struct promotion_judge *j, const struct promotion_file *w,
+	const char *platform, const char *python)
+{
+	for (size_t i = promotion_judge_cells(j, w); i-- > 0;)
+		if (strcmp(j->needed[i].platform, platform) == 0 && strcmp(j->needed[i].python, python) == 0)
+			return &j->needed[i];
+	return NULL;
+}
+
+struct wheel_test *wheel_tests_in(struct wheel_tests *t, const struct promotion_file *w, const char *platform,
+	const char *python, struct err *e)
+{
+	const struct promotion_rules *rules = &t->judge.rules;
+	CLEANUP(filename_release) struct filename name = {0};
+	struct rival_files r;
+	struct promotion_file file;
+	struct err ignored = ERR_INIT;
+	bool is_named = filename_parse(str_from(w->filename), &name, &ignored) == 0;
+	const struct promotion_cell *cell = is_named ? find_cell(&t->judge, w, platform, python) : NULL;
+	if (!cell && is_named && strcmp(w->platform, platform) != 0 && find_rivals(t, w, &name, &r, &file))
+		cell = find_cell(&t->judge, &file, platform, python);
+	const struct catalog_tested wheel = promotion_file_tested(w, &name);
+	struct wheel_test *out = ARENA_NEW(t->search.text, struct wheel_test, rules->rules);
+	for (size_t i = 0; i < rules->rules; i++)
+		out[i] = cell ? judge_record(t, &rules->rule[i], cell, &wheel)
+			      : (struct wheel_test){.result = WHEEL_TEST_UNNEEDED, .by = "", .why = ""};
+	return check_tests(t, e) < 0 ? NULL : out;
 }
 
 int wheel_tests_why(struct wheel_tests *t, const struct promotion_file *w, const char **why, struct err *e)

@@ -12,8 +12,8 @@
 
 // --- which file of a project is the newest in each environment of a view, among those of the view's source ---
 //
-// It is the one that tests must show to be good next. Yanked files do not count; an sdist counts where no wheel of its
-// version installs.
+// It is the one that tests must show to be good next: of wheels of a version that of the environment's own platform, as
+// /VIEW/PLATFORM/simple/ has it. Yanked files do not count; an sdist counts where no wheel of its version installs.
 
 struct channel_next {
 	const struct view *view, *source; // borrowed; source: the view itself where it has none
@@ -32,6 +32,7 @@ struct next_project {
 	struct next_file *file;
 	size_t files, room;
 	const struct next_file **best; // of each environment; NULL: none installs there
+	const struct next_file **own;  // the same of the files of its own platform
 	struct arena text;
 };
 
@@ -69,6 +70,11 @@ static long rank_in(struct channel_next *n, const struct next_file *f, size_t en
 	return f->name.kind == FILENAME_WHEEL ? fits_rank(&n->fits, f->tags, environment) : LONG_MAX;
 }
 
+static bool is_of_place(const struct channel_next *n, const struct next_file *f, size_t environment)
+{
+	return f->platform == n->fits.place[environment].platform;
+}
+
 static bool is_better(struct channel_next *n, const struct next_file *f, const struct next_file *than,
 	size_t environment)
 {
@@ -76,6 +82,8 @@ static bool is_better(struct channel_next *n, const struct next_file *f, const s
 		return true;
 	int order = version_cmp(&f->name.version, &than->name.version);
 	long rank = rank_in(n, f, environment), other = rank_in(n, than, environment);
+	if (!order && rank < LONG_MAX && other < LONG_MAX)
+		order = (int)is_of_place(n, f, environment) - (int)is_of_place(n, than, environment);
 	if (order || rank != other)
 		return order ? order > 0 : rank < other;
 	return f->name.kind == FILENAME_WHEEL && filename_compare_builds(f->name.build, than->name.build) > 0;
@@ -87,6 +95,7 @@ static void next_project_release(struct next_project *p)
 		filename_release(&p->file[i].name);
 	free(p->file);
 	free(p->best);
+	free(p->own);
 	arena_release(&p->text);
 	*p = (struct next_project){0};
 }
@@ -95,17 +104,26 @@ static int channel_next_read(struct channel_next *n, struct catalog *c, const ch
 	struct err *e)
 {
 	struct next_reader r = {n, out};
+	struct view source = *n->source;
+	source.shows_each = true; // each platform has its own tests
 	*out = (struct next_project){.project = project};
 	fits_trim(&n->fits, TAG_SETS_MOST);
-	if (view_files(n->source, c, project, take_next_file, &r, e) < 0) {
+	if (view_files(&source, c, project, take_next_file, &r, e) < 0) {
 		next_project_release(out);
 		return -1;
 	}
 	out->best = xcalloc(n->fits.places + 1, sizeof(*out->best));
+	out->own = xcalloc(n->fits.places + 1, sizeof(*out->own));
 	for (size_t k = 0; k < out->files; k++)
-		for (size_t i = 0; i < n->fits.places; i++)
-			if (rank_in(n, &out->file[k], i) >= 0 && is_better(n, &out->file[k], out->best[i], i))
-				out->best[i] = &out->file[k];
+		for (size_t i = 0; i < n->fits.places; i++) {
+			const struct next_file *f = &out->file[k];
+			if (rank_in(n, f, i) < 0)
+				continue;
+			if (is_better(n, f, out->best[i], i))
+				out->best[i] = f;
+			if (is_of_place(n, f, i) && is_better(n, f, out->own[i], i))
+				out->own[i] = f;
+		}
 	return 0;
 }
 
@@ -347,6 +365,32 @@ static void add_row(struct channel_reader *r, const struct view_channel_project 
 	d->rows++;
 }
 
+// The wheels of a project that wait, each once.
+struct kept_wheels {
+	const struct promotion_file **wheel; // by number of the next file; NULL: not kept yet
+	bool *waits;
+};
+
+static void kept_wheels_release(struct kept_wheels *k)
+{
+	free(k->wheel);
+	free(k->waits);
+}
+
+static void add_waiting(struct channel_reader *r, const struct view_channel_project *p, size_t environment,
+	const struct next_file *f, size_t number, const char *project, struct kept_wheels *kept)
+{
+	struct channel_data *d = r->data;
+	if (!kept->wheel[number])
+		kept->wheel[number] = keep_wheel(r, f);
+	if (!d->source || kept->waits[number] || is_older(f, p->cell[environment].last) || is_shown(p, f))
+		return;
+	kept->waits[number] = true;
+	const struct promotion_file *w = kept->wheel[number];
+	GROW(d->waiting, d->waitings, d->waiting_room);
+	d->waiting[d->waitings++] = (struct channel_waiting){.project = project, .version = w->version, .wheel = w};
+}
+
 static int read_project(struct channel_reader *r, const char *name, struct err *e)
 {
 	CLEANUP(view_channel_project_release) struct view_channel_project p = {0};
@@ -357,23 +401,14 @@ static int read_project(struct channel_reader *r, const char *name, struct err *
 		return 0;
 	const char *project = keep_text(r, name);
 	r->data->projects++;
-	// Each file that waits is added once.
-	const struct promotion_file **kept CLEANUP(mem_free) = xcalloc(n.files + 1, sizeof(*kept));
-	bool *waits CLEANUP(mem_free) = xcalloc(n.files + 1, sizeof(*waits));
+	CLEANUP(kept_wheels_release)
+	struct kept_wheels kept = {.wheel = xcalloc(n.files + 1, sizeof(*kept.wheel)), .waits = xcalloc(n.files + 1, 1)};
 	for (size_t i = 0; i < r->environments; i++) {
-		const struct next_file *f = n.best[i];
-		size_t number = f ? (size_t)(f - n.file) : 0;
-		if (f && !kept[number])
-			kept[number] = keep_wheel(r, f);
-		if (f && r->data->source && !waits[number] && !is_older(f, p.cell[i].last) && !is_shown(&p, f)) {
-			waits[number] = true;
-			const struct promotion_file *w = kept[number];
-			struct channel_data *d = r->data;
-			GROW(d->waiting, d->waitings, d->waiting_room);
-			d->waiting[d->waitings++] =
-				(struct channel_waiting){.project = project, .version = w->version, .wheel = w};
-		}
-		add_row(r, &p, i, project, f ? kept[number] : NULL);
+		const struct next_file *const waiting[] = {n.best[i], n.own[i]};
+		for (size_t k = 0; k < ARRAY_SIZE(waiting); k++)
+			if (waiting[k])
+				add_waiting(r, &p, i, waiting[k], (size_t)(waiting[k] - n.file), project, &kept);
+		add_row(r, &p, i, project, n.best[i] ? kept.wheel[n.best[i] - n.file] : NULL);
 	}
 	struct channel_data *d = r->data;
 	for (size_t i = 0; i < p.versions; i++) {

@@ -281,6 +281,7 @@ static void put_why_cell(struct buf *out, const struct jsondoc *row)
 		buf_printf(out, ", %.10s", when);
 	put_note(out, &notes, "removed by ", removal ? jsondoc_get_str(removal, "by") : NULL);
 	put_note(out, &notes, "the view shows the file of ", jsondoc_get_str(row, "hidden-by"));
+	put_note(out, &notes, "other bytes of this name are elsewhere, so it is only at ", jsondoc_get_str(row, "only-at"));
 	if (jsondoc_is_true(row, "not-promoted"))
 		put_note(out, &notes, "", "not promoted into the view");
 	put_note(out, &notes, "the last plan: ", plan ? jsondoc_get_str(plan, "verdict") : NULL);

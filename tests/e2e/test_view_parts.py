@@ -353,6 +353,47 @@ def test_wheel_that_was_tested_on_both_needs_one_platform(channel):
     assert channel.shown("tested", "acme") == [wheel.sha256]
 
 
+def test_channel_page_has_the_tests_of_each_platform(channel):
+    """Of its own wheel, whatever another platform has under this or a better name; of another one's only where pip takes it."""
+    twins = [channel.put(platform, "twin", TAG) for platform in (DEBIAN, UBUNTU)]
+    better = channel.put(DEBIAN, "pair", "cp312-cp312-manylinux_2_36_x86_64")
+    other = channel.put(UBUNTU, "pair", "cp312-cp312-manylinux_2_35_x86_64")
+    alone = channel.put(UBUNTU, "alone", "cp312-cp312-manylinux_2_35_x86_64")
+    channel.put(UBUNTU, "new", "cp312-cp312-manylinux_2_39_x86_64")
+    own = channel.put(DEBIAN, "older", "cp312-cp312-manylinux_2_36_x86_64")
+    newer = channel.put(UBUNTU, "older", "cp312-cp312-manylinux_2_35_x86_64", "2.0")
+    rows = channel.promote("--evidence", channel.record(twins[0], DEBIAN, failed=1), channel.record(twins[1], UBUNTU),
+                           channel.record(better, DEBIAN), channel.record(other, UBUNTU, failed=1),
+                           channel.record(alone, UBUNTU))
+    data = json.loads(channel.server.get("/-/channel/tested/?format=json").body)
+    tests = {(one["project"], one["platform"]): one["tests"][0]["result"] for one in data["environments"] if one["tests"]}
+    assert [tests["twin", DEBIAN], tests["twin", UBUNTU]] == ["red", "green"]
+    assert [tests["pair", DEBIAN], tests["pair", UBUNTU]] == ["green", "red"]
+    assert [tests["alone", DEBIAN], tests["alone", UBUNTU]] == ["untested", "green"]
+    assert ("new", DEBIAN) not in tests and tests["new", UBUNTU] == "untested"
+    waiting = {(one["platform"], one["filename"]): ("refused", one["why"]) for one in data["waiting"]}
+    assert len(data["waiting"]) == len(waiting) == 9 and waiting == rows
+    assert {(DEBIAN, own.name), (UBUNTU, newer.name)} <= set(waiting)
+
+
+def test_explain_says_where_two_wheels_of_one_name_are(channel):
+    """Of the source, too: both can be promoted."""
+    twins = {platform: channel.put(platform, "twin", TAG) for platform in (DEBIAN, UBUNTU)}
+
+    def explained():
+        done = serving.run("explain", "twin", "--view", "tested", "--json", "--config", channel.server.config_path, "--catalog",
+                           channel.server.catalog, "--store", channel.store)
+        return {one["platform"]: one for one in json.loads(done.stdout)["here"]}
+    assert {one["membership"]["why"] for one in explained().values()} == {
+        f"{UBUNTU}/3.12: no evidence of kind unit", f"{DEBIAN}/3.12: no evidence of kind unit"}
+    channel.promote("twin", "--evidence", *[channel.record(wheel, platform) for platform, wheel in twins.items()])
+    assert {platform: one["only-at"] for platform, one in explained().items()} == {
+        platform: f"/tested/{platform}/simple/" for platform in twins}
+    text = serving.run("explain", "twin", "--view", "tested", "--config", channel.server.config_path, "--catalog",
+                       channel.server.catalog, "--store", channel.store).stdout
+    assert f"only at /tested/{UBUNTU}/simple/, because another platform has other bytes of this name\n" in text
+
+
 def test_channel_page_shows_files_of_generations_and_overrides(channel):
     channel.put(UBUNTU, "acme", "cp312-cp312-manylinux_2_17_x86_64")
     assert [one for one, _ in channel.promote("acme", "--override", "tried <by> hand").values()] == ["done"]

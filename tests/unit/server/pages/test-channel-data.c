@@ -87,7 +87,7 @@ static void assert_waiting(const struct channel_data *d, const char *expected)
 #define NEW_311 "six-2.0-cp311-cp311-manylinux_2_17_x86_64.whl"
 #define NEW_312 "six-2.0-cp312-cp312-manylinux_2_17_x86_64.whl"
 
-// 1.0 was promoted for both Pythons of Debian, 2.0 for one; 2.0 of Ubuntu waits.
+// 1.0 was promoted for both Pythons of Debian, 2.0 for one; the other 2.0 waits. Pip on Ubuntu takes it there, too.
 static void make_nights(struct channel_store *s)
 {
 	channel_store_wheel(s, CHANNEL_DEBIAN, OLD_311, NOON - 40 * DAY);
@@ -109,7 +109,7 @@ static void rows_and_what_waits(void **state)
 	channel_store_open(s, "requires = unit\n");
 	read_data(s, "tested", "", 100, &d);
 	assert_rows(&d, "six debian/3.12 behind 1.0 of 2.0 tested 2.0 unit=red;\n"
-			"six ubuntu/3.12 behind 1.0 of 2.0 tested 2.0 unit=unneeded;\n"
+			"six ubuntu/3.12 behind 1.0 of 2.0 tested 2.0 unit=untested;\n"
 			"six debian/3.11 current 2.0 of 2.0 tested 2.0 unit=green;\n");
 	assert_waiting(&d, NEW_312 " debian: " CHANNEL_DEBIAN "/3.12: 2 of 102 tests failed (unit);\n");
 	assert_int_equal(d.refused, 1);
@@ -135,7 +135,7 @@ static void an_override_and_no_tests(void **state)
 	channel_store_open(s, "requires = unit integration\n");
 	read_data(s, "tested", "", 100, &d);
 	assert_rows(&d, "six debian/3.12 behind 1.0 of 2.0 tested 2.0 unit=override integration=untested;\n"
-			"six ubuntu/3.12 behind 1.0 of 2.0 tested 2.0 unit=unneeded integration=unneeded;\n"
+			"six ubuntu/3.12 behind 1.0 of 2.0 tested 2.0 unit=untested integration=untested;\n"
 			"six debian/3.11 current 2.0 of 2.0 tested 2.0 unit=untested integration=untested;\n");
 	assert_string_equal(d.row[0].test[0].by, "nightly");
 	assert_string_equal(d.row[0].test[0].why, "the <lab> is down");
@@ -173,7 +173,7 @@ static void the_source_has_the_tests_of_the_next_view(void **state)
 	read_data(s, "staging", "", 100, &d);
 	assert_rows(&d, "six debian/3.11 current 2.0 of 2.0 tested 2.0 unit=untested;\n"
 			"six debian/3.12 current 2.0 of 2.0 tested 2.0 unit=red;\n"
-			"six ubuntu/3.12 current 2.0 of 2.0 tested 2.0 unit=unneeded;\n");
+			"six ubuntu/3.12 current 2.0 of 2.0 tested 2.0 unit=untested;\n");
 	assert_null(d.source);
 	assert_string_equal(d.judge, "tested");
 	assert_waiting(&d, "");
