@@ -150,13 +150,18 @@ static size_t index_of_platform(const struct project_matrix_options *o, int64_t 
 	return i;
 }
 
+// The first view that shows the place's platform and this one; NULL: none does.
+static const struct matrix_view *find_view_of_both(const struct project_matrix_maker *m, const struct fits_place *place,
+	int64_t platform)
+{
+	const struct project_matrix_options *o = &m->options;
+	return m->together[index_of_platform(o, place->platform->id) * o->platforms + index_of_platform(o, platform)];
+}
+
 // Whether clients of the place's platform are shown a file of this platform; 0: upstream's.
 static bool is_shown_at(const struct project_matrix_maker *m, const struct fits_place *place, int64_t platform)
 {
-	const struct project_matrix_options *o = &m->options;
-	if (!platform || platform == place->platform->id)
-		return true;
-	return m->together[index_of_platform(o, place->platform->id) * o->platforms + index_of_platform(o, platform)];
+	return !platform || platform == place->platform->id || find_view_of_both(m, place, platform);
 }
 
 static bool is_for_stable_abi(const struct matrix_work *w, const struct index_file *f)
@@ -270,9 +275,12 @@ static void take_wheel(const struct matrix_work *w, size_t at, const struct inde
 	const struct fits_place *place = &w->maker->fits.place[at];
 	uint64_t micros = index_files_micros(&w->files, at, f);
 	buf_printf(why, "%s%s", f->platform ? "" : "upstream has ", f->filename);
-	if (f->platform && f->platform != place->platform->id)
-		buf_puts(why, " of another platform installs there");
-	else if (f->platform && f->is_pure)
+	if (f->platform && f->platform != place->platform->id) {
+		const char *view = find_view_of_both(w->maker, place, f->platform)->name;
+		CLEANUP(mem_free) char *index = xasprintf("/%s%ssimple/", view ? view : "", view ? "/" : "");
+		cell->index = arena_copy(&w->out->text, str_from(index));
+		buf_printf(why, " of another platform installs there, from %s", index);
+	} else if (f->platform && f->is_pure)
 		buf_puts(why, " is for any platform");
 	else if (f->platform && is_for_stable_abi(w, f))
 		buf_puts(why, " is for the stable ABI");

@@ -28,9 +28,10 @@ static void list_together(struct project_matrix_maker *m)
 	for (size_t i = 0; i < o->platforms; i++) {
 		m->name[i] = o->platform[i]->name;
 		for (size_t k = 0; k < o->platforms; k++)
-			for (size_t v = 0; v < o->views && !m->together[i * o->platforms + k]; v++)
-				m->together[i * o->platforms + k] = view_has_platform(&o->view[v], o->platform[i]) &&
-								    view_has_platform(&o->view[v], o->platform[k]);
+			for (size_t v = o->views; v-- > 0;)
+				if (view_has_platform(&o->view[v], o->platform[i]) &&
+					view_has_platform(&o->view[v], o->platform[k]))
+					m->together[i * o->platforms + k] = &o->view[v];
 	}
 }
 
@@ -423,6 +424,7 @@ static int decide_matrix(struct matrix_work *w, struct err *e)
 			return -1;
 		m->count[cell->state]++;
 		m->lost += cell->is_lost;
+		m->others += cell->index != NULL;
 	}
 	m->has_upstreams = m->is_upstreams && w->maker->options.wants_upstreams;
 	if (m->has_upstreams)

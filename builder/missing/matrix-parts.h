@@ -11,7 +11,7 @@ struct project_matrix_maker {
 	struct upstreams *upstreams;
 	struct fits fits;     // its places are the cells
 	bool *lacks_upstream; // of each place
-	bool *together;       // by platform and other platform of the options: a view has both
+	const struct matrix_view **together; // by platform and other platform of the options: the first view that has both
 	const char **name;    // of the platforms
 };
 

@@ -23,6 +23,7 @@ struct matrix_cell {
 	enum wheel_status state; // one of wheel_status_matrix
 	const char *filename; // of the wheel that installs there; NULL: none
 	const char *from;     // the platform that has it; NULL: none of ours
+	const char *index;    // of another platform's: the path of the index that shows it there, "/simple/"; else NULL
 	const char *why;      // a sentence without a full stop
 	int64_t since;        // seconds since 1970; 0: unknown
 	const char *attempt;  // the id of the newest attempt to build this version there; NULL: none
@@ -85,6 +86,7 @@ struct project_matrix {
 	struct matrix_cell *cell; // in the order of the platforms, and in each of the Pythons
 	size_t cells;
 	size_t count[WHEEL_STATUS_COUNT], lost; // cells
+	size_t others;                          // cells with a wheel of another platform
 	struct {
 		enum upstream_result result; // of the last request
 		bool is_known;               // its files, or that it has none, perhaps from an earlier request
@@ -104,6 +106,7 @@ struct matrix_view {
 	size_t platforms;
 	const char *membership; // only its members count; NULL: all listed files
 	int64_t generation;     // of the membership (catalog-view.h)
+	const char *name;       // NULL: the default view
 };
 
 // What is the same for all projects. Borrowed for the life of the maker. Private platforms that a client may not read

@@ -11,6 +11,7 @@
 #include "lib/os/clock.h"
 #include "lib/state/store/retired.h"
 #include "server/pages/page.h"
+#include "server/pages/project-data.h"
 
 enum { MAKERS = 16 };
 
@@ -78,14 +79,6 @@ static void take_project_name(void *ctx, const struct project_entry *p)
 
 // --- makers ---
 
-static bool has_all_of_view(const struct site *site, const struct coverage_maker *m, const struct view *v)
-{
-	for (size_t i = 0; i < v->platform_count; i++)
-		if (!m->has[v->platform[i] - site->store.platform])
-			return false;
-	return v->platform_count > 1;
-}
-
 static long find_column(const struct coverage_data *d, const struct platform *p, const struct environment *environment)
 {
 	CLEANUP(buf_release) struct buf python = buf_up_to(LIMIT_FILE_NAME);
@@ -105,16 +98,9 @@ static int open_maker(struct coverage_reader *r, struct coverage_maker *m, struc
 	for (size_t i = 0; i < site->store.platform_count; i++)
 		if (m->has[i])
 			m->platform[m->platforms++] = &site->store.platform[i];
-	// Views of which the client may read everything. One platform alone covers no other.
-	m->view = xcalloc(site->view_count + 1, sizeof(*m->view));
-	for (size_t j = 0; j < site->view_count; j++) {
-		const struct view *v = &site->view[j];
-		if (has_all_of_view(site, m, v))
-			m->view[m->views++] = (struct matrix_view){.platform = v->platform,
-				.platforms = v->platform_count,
-				.membership = v->membership,
-				.generation = site_generation(site, v)};
-	}
+	const struct project_query asked = {
+		.site = site, .platform = (const struct platform *const *)m->platform, .platforms = m->platforms};
+	m->view = matrix_views_of(&asked, &m->views);
 	CLEANUP(mem_free) bool *lacks_upstream = xcalloc(m->platforms + 1, sizeof(*lacks_upstream));
 	CLEANUP(mem_free) bool *is_retired = xcalloc(m->platforms + 1, sizeof(*is_retired));
 	for (size_t i = 0; i < m->platforms; i++) {
@@ -460,6 +446,15 @@ static void put_coverage_matrix(struct buf *out, const struct coverage_data *d)
 		buf_puts(out, "</tr>\n");
 	}
 	html_end_table(out);
+	size_t others = 0;
+	const char *index = NULL;
+	for (size_t i = 0; i < d->rows; i++)
+		for (size_t k = 0; k < d->columns; k++)
+			if (d->row[i].cell[k] && d->row[i].cell[k]->index) {
+				index = d->row[i].cell[k]->index;
+				others++;
+			}
+	matrix_others_note(others, index, out);
 }
 
 // --- one project: each cell with its reason ---

@@ -140,8 +140,8 @@ void project_metadata_release(struct project_metadata *m)
 
 static struct matrix_view matrix_view_of(const struct site *s, const struct view *v)
 {
-	return (struct matrix_view){
-		(const struct platform *const *)v->platform, v->platform_count, v->membership, site_generation(s, v)};
+	return (struct matrix_view){(const struct platform *const *)v->platform, v->platform_count, v->membership,
+		site_generation(s, v), v->name};
 }
 
 // --- the files of a project: the listed ones of one version, and those that are not listed ---
@@ -372,22 +372,17 @@ static bool project_query_reads(const struct project_query *q, const struct view
 	return true;
 }
 
-// Whether wheels of one platform of the view cover the others: the client may read all of it, and it shows all files.
-static bool joins_platforms(const struct project_query *q, const struct view *v)
-{
-	return v->platform_count > 1 && !v->membership && project_query_reads(q, v);
-}
-
-// The caller frees the array.
-static struct matrix_view *list_matrix_views(const struct project_query *q, size_t *count)
+struct matrix_view *matrix_views_of(const struct project_query *q, size_t *count)
 {
 	struct matrix_view *list = xcalloc(q->site->view_count + 1, sizeof(*list));
 	*count = 0;
 	if (q->view)
 		list[(*count)++] = matrix_view_of(q->site, q->view);
-	for (size_t i = 0; !q->view && i < q->site->view_count; i++)
-		if (joins_platforms(q, &q->site->view[i]))
-			list[(*count)++] = matrix_view_of(q->site, &q->site->view[i]);
+	for (size_t i = 0; !q->view && !q->site->has_no_default && i < q->site->view_count; i++) {
+		const struct view *v = &q->site->view[i];
+		if (v->platform_count > 1 && !v->membership && project_query_reads(q, v))
+			list[(*count)++] = matrix_view_of(q->site, v);
+	}
 	return list;
 }
 
@@ -412,7 +407,7 @@ static int find_tried_version(const struct project_query *q, struct project_data
 static int read_matrix(struct catalog *c, const struct project_query *q, struct project_data *d, struct err *e)
 {
 	size_t views;
-	CLEANUP(mem_free) struct matrix_view *view = list_matrix_views(q, &views);
+	CLEANUP(mem_free) struct matrix_view *view = matrix_views_of(q, &views);
 	CLEANUP(project_matrix_cleanup) struct project_matrix_maker *maker = NULL;
 	CLEANUP(mem_free) bool *lacks_upstream = xcalloc(q->platforms + 1, sizeof(*lacks_upstream));
 	CLEANUP(mem_free) bool *is_retired = xcalloc(q->platforms + 1, sizeof(*is_retired));

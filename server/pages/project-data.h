@@ -112,6 +112,14 @@ void project_data_release(struct project_data *d); // all zero is fine; for CLEA
 // Whether the query asks for this cell.
 bool project_query_has(const struct project_query *q, const struct matrix_cell *cell);
 
+// The views by which a wheel of one platform is for clients of another: the query's; without one those that show all files
+// of several platforms, all of which it has. Where there is no default view there are none, because each job takes the
+// index of its platform. Only site, view and platforms of the query are read. The caller frees the array.
+struct matrix_view *matrix_views_of(const struct project_query *q, size_t *count);
+// Adds a note on cells with a wheel of another platform, if there are any: which index has it, and which has not. index: of
+// one of them.
+void matrix_others_note(size_t cells, const char *index, struct buf *out);
+
 // The project of the platforms whose name is most like this one, into name; "": none is like it.
 int project_data_suggest(struct catalog *c, const struct project_query *query, char name[LIMIT_FILE_NAME + 1],
 	struct err *e) MUST_CHECK;

@@ -343,6 +343,13 @@ static void put_matrix_row(const struct project_page *p, size_t first, const cha
 	buf_puts(p->out, "</tr>\n");
 }
 
+void matrix_others_note(size_t cells, const char *index, struct buf *out)
+{
+	if (cells)
+		html_put(out, "<p class=\"note\">%m a wheel of another platform, which pip gets from an index of both, such as "
+			"<code>%s</code>. The index of its own platform has none there.</p>\n", cells, "cell has|cells have", index);
+}
+
 static void put_matrix(const struct project_page *p)
 {
 	size_t pythons;
@@ -376,6 +383,10 @@ static void put_matrix(const struct project_page *p)
 				wheel_status_text[state], m->count[state]);
 	}
 	buf_puts(p->out, "</ul>\n");
+	const char *index = NULL;
+	for (size_t i = 0; i < m->cells; i++)
+		index = m->cell[i].index ? m->cell[i].index : index;
+	matrix_others_note(m->others, index, p->out);
 }
 
 // --- why cells are not green ---
@@ -500,6 +511,8 @@ static void put_project_state(const struct project_page *p)
 	else if (m->lost || red)
 		buf_printf(p->out, "<span class=\"state busy still\">%zu %s</span>\n", m->lost ? m->lost : red,
 			m->lost ? "lost" : "without a wheel");
+	else if (!m->count[WHEEL_UNKNOWN] && !m->count[WHEEL_BUILDING] && m->others)
+		html_put(p->out, "<span class=\"state\">A wheel everywhere, %d of another platform</span>\n", m->others);
 	else if (!m->count[WHEEL_UNKNOWN] && !m->count[WHEEL_BUILDING])
 		buf_puts(p->out, "<span class=\"state\">A wheel everywhere</span>\n");
 	buf_puts(p->out, "</header>\n");

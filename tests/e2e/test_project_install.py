@@ -137,3 +137,41 @@ def test_a_project_of_upstream(index, serve, tmp_path):
     assert merging.names(server, "theirs")
     merging.wait_until_noted(server, "theirs")
     assert index_of(server, "/-/project/theirs") == (f"/{PUBLIC}/simple/", "theirs")
+
+
+ALL = f"[view all]\nplatforms = {PUBLIC} {OTHER}\n"
+STAGED = f"[view nightly]\nplatforms = {PUBLIC} {OTHER}\n[view tested]\nfrom = nightly\n"
+
+
+@pytest.mark.parametrize("config, index", [
+    ("", "/simple/"), (ALL, "/simple/"), (f"[store]\ndefault-view = {PUBLIC}\n{ALL}", "/all/simple/"),
+    ("[store]\ndefault-view = none\n", None), (f"[store]\ndefault-view = none\n{ALL}", None),
+    (f"[store]\ndefault-view = tested\n{STAGED}", "/nightly/simple/")])
+def test_matrix_says_which_index_has_the_wheel_of_another_platform(serve, tmp_path, config, index):
+    """The index of the command has none there. Without a default view each platform is judged by its own."""
+    wheel = storelib.make_wheel(tmp_path / "store" / PUBLIC, "demo", "1.0", "cp311-cp311-linux_x86_64").name
+    storelib.make_wheel(tmp_path / "store" / OTHER, "demo", "1.0", "cp310-cp310-linux_x86_64")
+    server = serve(tmp_path / "store", config=config)
+    served = f"/{OTHER}/simple/demo/"
+    assert wheel not in server.get(served).body.decode() and "cp310" in server.get(served).body.decode()
+    html_of = {name: page(server, path) for name, path in (("project", "/-/project/demo"), ("coverage", "/-/coverage?projects=demo"))}
+    cells = {"project": json.loads(server.get("/-/project/demo", {"Accept": "application/json"}).body)["cells"],
+             "coverage": json.loads(server.get("/-/coverage?format=json").body)["projects"][0]["cells"]}
+    for name in ("project", "coverage"):
+        [cell] = [one for one in cells[name] if (one["platform"], one["python"]) == (OTHER, "3.11")]
+        note = ("1 cell has a wheel of another platform, which pip gets from an index of both, such as "
+                f"<code>{index}</code>. The index of its own platform has none there.")
+        assert (cell["state"] == "covered", note in html_of[name]) == (index is not None,) * 2, name
+        assert "another platform installs" not in cell["why"] if index is None else cell["why"].endswith(f"installs there, from {index}")
+    assert ("A wheel everywhere, 1 of another platform" in html_of["project"]) == (index is not None)
+    assert "A wheel everywhere<" not in html_of["project"]
+    if index:
+        assert wheel in server.get(f"{index}demo/").body.decode()
+
+
+def test_without_a_default_view_the_command_is_of_a_platform(serve, tmp_path):
+    put(tmp_path / "store", PUBLIC, "common")
+    put(tmp_path / "store", OTHER, "only")
+    server = serve(tmp_path / "store", config="[store]\ndefault-view = none\n")
+    assert index_of(server, "/-/project/only") == (f"/{OTHER}/simple/", "only")
+    assert f'For jobs on <span class="name">{OTHER}</span>' in page(server, "/-/project/only")

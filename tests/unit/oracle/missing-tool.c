@@ -277,7 +277,7 @@ static int make_matrix(struct missing_world *w, const struct jsondoc *asked, str
 	bool lacks[PLATFORMS_MAX];
 	for (size_t i = 0; i < PLATFORMS_MAX; i++)
 		lacks[i] = jsondoc_is_true(asked, "unmerged");
-	const struct matrix_view view = {platform, count, NULL, 0};
+	const struct matrix_view view = {platform, count, NULL, 0, NULL};
 	const struct project_matrix_options o = {
 		.config = &w->config,
 		.platform = platform,

@@ -24,7 +24,7 @@ static void make_asked(struct branch_store *f, const struct asked *q, struct pro
 	struct err e = ERR_INIT;
 	const struct platform *platform[PLATFORMS] = {
 		store_platform_named(&f->store, STR(ARM)), store_platform_named(&f->store, STR(X86))};
-	const struct matrix_view views[] = {{platform, PLATFORMS, q->membership, -1}, {platform, 1, NULL, -1}};
+	const struct matrix_view views[] = {{platform, PLATFORMS, q->membership, -1, "both"}, {platform, 1, NULL, -1, NULL}};
 	CLEANUP(project_matrix_cleanup) struct project_matrix_maker *maker = NULL;
 	const bool lacks[PLATFORMS] = {q->lacks_upstream, q->lacks_upstream};
 	const struct project_matrix_options options = {
@@ -79,7 +79,7 @@ static void every_state_has_its_reason(void **state)
 		.project = "own");
 
 	branch_store_add(f, X86, "pure-1.0-py3-none-any.whl", NULL);
-	MATRIX("1.0 after -\na 3.11 covered: pure-1.0-py3-none-any.whl of another platform installs there\n"
+	MATRIX("1.0 after -\na 3.11 covered: pure-1.0-py3-none-any.whl of another platform installs there, from /both/simple/\n"
 	       "x 3.10 covered: pure-1.0-py3-none-any.whl is for any platform\n",
 		.project = "pure");
 
