@@ -342,15 +342,17 @@ static void take_theirs(struct matrix_work *w, const struct index_release *relea
 	}
 }
 
-static void list_metadata(struct matrix_work *w)
+// A cache is searched for a file of unknown hash: of other versions than the one that is shown that is too much.
+static void list_metadata(struct matrix_work *w, const struct index_release *release)
 {
 	struct project_matrix *m = w->out;
-	m->metadata = arena_alloc_aligned(&m->text, MATRIX_METADATAS * sizeof(*m->metadata));
-	for (size_t i = w->now.first; i < w->now.end && m->metadatas < MATRIX_METADATAS; i++) {
+	bool is_shown = release->first == w->now.first;
+	for (size_t i = release->first; i < release->end && m->metadatas < MATRIX_METADATAS; i++) {
 		const struct index_file *f = &w->files.file[i];
 		const struct simplepage_file *file = f->upstream;
-		if (!f->is_wheel || !file)
+		if (!f->is_wheel || !file || !(is_shown || file->has_metadata_sha256))
 			continue;
+		ARENA_GROW(&m->text, m->metadata, m->metadatas, m->metadata_room);
 		struct matrix_metadata *one = &m->metadata[m->metadatas++];
 		*one = (struct matrix_metadata){.filename = arena_copy(&m->text, str_from(f->filename)),
 			.has_sha256 = file->has_metadata_sha256};
@@ -365,7 +367,10 @@ static void read_upstreams(struct matrix_work *w)
 	const struct index_release *release = index_files_admitted(&w->files, "", &count);
 	for (size_t i = 0; i < count; i++)
 		take_theirs(w, &release[i]);
-	list_metadata(w);
+	list_metadata(w, &w->now);
+	for (size_t i = 0; i < count; i++)
+		if (release[i].first != w->now.first)
+			list_metadata(w, &release[i]);
 	m->newest = arena_alloc_aligned(&m->text, (m->cells + 1) * sizeof(*m->newest));
 	for (size_t i = 0; i < m->cells; i++)
 		if (!w->maker->lacks_upstream[i])

@@ -48,14 +48,14 @@ struct matrix_conflict {
 	const char *filename, *counts, *other; // the upstream whose file counts, and the other one
 };
 
-// A wheel of upstream whose METADATA says what the version is.
+// A wheel of upstream whose METADATA says what the version, or else what the project is.
 struct matrix_metadata {
 	const char *filename;
 	bool has_sha256;
 	uint8_t sha256[SHA256_SIZE]; // of METADATA
 };
 
-enum { MATRIX_METADATAS = 64 }; // number of these that are named
+enum { MATRIX_METADATAS = 1000 }; // number of these that are named
 
 // A version that we have, with its listed files on all platforms of the matrix; or one of upstream's.
 struct matrix_release {
@@ -81,8 +81,8 @@ struct project_matrix {
 	bool has_upstreams;
 	struct matrix_newest *newest; // in the order of the cells, without those whose clients do not get upstream's files
 	size_t newests;
-	struct matrix_metadata *metadata; // of the version
-	size_t metadatas;
+	struct matrix_metadata *metadata; // those of the version, then of others, the newest first
+	size_t metadatas, metadata_room;
 	struct matrix_cell *cell; // in the order of the platforms, and in each of the Pythons
 	size_t cells;
 	size_t count[WHEEL_STATUS_COUNT], lost; // cells
