@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads a page for people as strictly as a screen reader needs it: nesting, landmarks, headings, names, labels."""
 import html.parser
+import urllib.parse
 
 VOID = {"meta", "link", "img", "input", "br", "wbr", "hr"}
 ALONE = {"main", "h1", "title", "html", "body"}  # exactly one of each
@@ -97,3 +98,17 @@ class HtmlCheck(html.parser.HTMLParser):
         if data.strip():
             self.naming = None
             self.words.append(data)
+
+
+def dead_links(server, pages):
+    """Asks for each link of the pages, by path their HTML, from where the page is. How many there are; and the path of each that
+    leads nowhere, with the status and the page that has it. A log and a way in ask for a token."""
+    asked = {}
+    for path, text in pages.items():
+        for link in HtmlCheck(text).links:
+            url = urllib.parse.urljoin(f"http://host{path}", link)
+            if url.startswith("http://host"):
+                asked.setdefault(url.partition("#")[0].removeprefix("http://host"), path)
+    answers = {path: server.get(path).status for path in asked}
+    return len(answers), {path: (status, asked[path]) for path, status in answers.items()
+                          if status not in ((401, 403) if path.startswith(("/-/log/", "/?sign-in=")) else (200, 302))}

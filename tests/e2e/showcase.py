@@ -220,6 +220,8 @@ def start(folder, upstream, start_server, view="simple"):
     show = Showcase(folder, upstream, view)
     state = folder / "state"
     server = start_server(None, config=show.config.read_text(), state=state)
+    serving.wait_for(lambda: b"1 silent</span>" in server.get("/-/channel/tested/", {"Accept": "text/html"}).body, 60,
+                     "the first look at what is silent")
     return show, server
 
 
