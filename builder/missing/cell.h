@@ -60,6 +60,7 @@ struct cell {
 	const char *upstream_says;       // why there is nothing of upstream; "": it has the project
 	struct index_files *listed;      // also with the files of upstream that are not offered; NULL: there are none
 	const struct upstream_answer *answer; // of listed
+	struct index_files *known;       // what was listed when upstream last answered; NULL: it is in files
 	const char *withdrawn;           // the project is in quarantine here: the reason; NULL: it is not
 	bool is_pure;                    // all wheels that are known of the project, and not yanked, are pure Python
 };

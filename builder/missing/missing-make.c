@@ -247,6 +247,25 @@ static void put_attempts(const struct cell_rules *r, const struct results_histor
 	row->why = arena_copy(text, buf_view(&why));
 }
 
+// Upstream's files, those of the platform, and those that anyone may read.
+static bool is_shown_file(const struct make *x, const struct cell *cell, const struct index_file *f)
+{
+	return !f->platform || f->platform == cell->platform->id || !store_platform(x->store, f->platform)->is_private;
+}
+
+static bool has_shown_file(const struct make *x, const struct cell *cell, struct index_files *all, const char *text)
+{
+	struct err ignored = ERR_INIT;
+	CLEANUP(version_release) struct version version = {0};
+	struct index_release r = {.end = all ? all->count : 0};
+	if (r.end && text)
+		r = version_parse(str_from(text), &version, &ignored) == 0 ? index_files_of_version(all, &version)
+									    : (struct index_release){0};
+	while (r.first < r.end && !is_shown_file(x, cell, &all->file[r.first]))
+		r.first++;
+	return r.first < r.end;
+}
+
 static int keep_row(struct make *x, const struct cell *cell, const struct open_row *open, struct kept_row *kept,
 	struct err *e)
 {
@@ -265,8 +284,10 @@ static int keep_row(struct make *x, const struct cell *cell, const struct open_r
 	};
 	if (cell_explain(cell, open->want, &open->status, &x->out->text, &kept->row, e) < 0)
 		return -1;
-	// Applies what earlier attempts say.
 	struct missing_row *row = &kept->row;
+	row->is_listed = has_shown_file(x, cell, cell->files, row->version) ||
+			 has_shown_file(x, cell, cell->known, row->version);
+	// Applies what earlier attempts say.
 	struct results_history h;
 	if (!cell->rules->results || row->status != WHEEL_MISSING)
 		return 0;
@@ -378,11 +399,14 @@ static int decide_project(void *ctx, const struct upstream_answer *answer, struc
 {
 	struct make *x = ctx;
 	const struct answer_words *words = find_certain(answer);
-	CLEANUP(index_files_release) struct index_files files, listed;
+	CLEANUP(index_files_release) struct index_files files, listed, known;
 	fits_trim(&x->wanted.fits, KEPT_TEXTS);
 	bool has_hidden = answer->page && words && answer->hidden;
 	index_files_init(&files, x->project, &x->wanted.fits);
 	index_files_init(&listed, x->project, &x->wanted.fits);
+	index_files_init(&known, x->project, &x->wanted.fits);
+	if (!words && answer->stale)
+		index_files_add_page(&known, answer->stale, 0);
 	if (answer->page && words)
 		index_files_add_page(&files, answer->page, 0);
 	if (has_hidden)
@@ -397,6 +421,7 @@ static int decide_project(void *ctx, const struct upstream_answer *answer, struc
 		.is_upstream_known = words != NULL,
 		.upstream_says = says,
 		.listed = has_hidden ? &listed : NULL,
+		.known = &known,
 		.answer = answer,
 		.is_pure = cell_project_is_pure(&files),
 	};
@@ -411,10 +436,14 @@ static int decide_one(struct make *x, const char *project, struct err *e)
 		return -1;
 	if (!strset_has(&x->wanted.projects, project)) {
 		// A project that is wanted nowhere, or only by URL, has no facts.
-		CLEANUP(index_files_release) struct index_files none;
+		CLEANUP(index_files_release) struct index_files none, known;
 		index_files_init(&none, x->project, &x->wanted.fits);
+		index_files_init(&known, x->project, &x->wanted.fits);
+		if (x->options->wants_all && add_our_files(x, &known, e) < 0)
+			return -1;
 		struct cell cell = {.rules = &x->rules,
 			.files = &none,
+			.known = &known,
 			.project = x->project,
 			.is_upstream_known = true,
 			.upstream_says = ""};

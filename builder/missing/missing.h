@@ -48,6 +48,7 @@ struct missing_row {
 	size_t branches;
 	struct missing_sdist sdist;
 	struct missing_attempts attempts;
+	bool is_listed; // some file of the version is on a page that who reads this may read; without a version, of the project
 	unsigned build; // the build tag of the new wheel, in place of one that is to be rebuilt; 0: as it is built
 };
 

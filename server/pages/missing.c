@@ -156,12 +156,11 @@ static void put_wanted_row(const struct missing_row *row, struct buf *out)
 	bool is_bad = row->status == WHEEL_FAILED || row->status == WHEEL_UNKNOWN;
 	buf_puts(out, "<tr><th scope=\"row\">");
 	// To the project's page of this version, if there is something to be shown.
-	bool is_known = row->status != WHEEL_UNKNOWN && row->status != WHEEL_IMPOSSIBLE;
-	if (is_known)
+	if (row->is_listed)
 		html_put(out, "<a href=\"../project/%u%h%u\">", row->project, row->version ? "?version=" : "",
 			row->version ? row->version : "");
 	html_put(out, "%s%h %s</th><td><span class=\"verdict%h\">%h</span></td><td class=\"why full\">%s", row->project,
-		is_known ? "</a>" : "", row->version, is_bad ? " goes" : "", wheel_status_name[row->status], row->why);
+		row->is_listed ? "</a>" : "", row->version, is_bad ? " goes" : "", wheel_status_name[row->status], row->why);
 	if (row->attempts.result)
 		html_put(out, " (<a href=\"../builds/%u/\">attempts</a>)", row->project);
 	buf_puts(out, "</td><td class=\"why kind\" data-of=\"for\">");

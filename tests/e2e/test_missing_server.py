@@ -58,11 +58,25 @@ def test_links_lead_to_the_wanted_version(site, server):
     page = server.get(f"/-/missing/{BOOKWORM}?format=html&all=1", HTML).body.decode()
     links = re.findall(r'<a href="\.\./(project/([^"?]+)\?version=([^"]+))">\2</a> \3<', page)
     without = re.findall(r'<a href="\.\./project/([^"?]+)">\1</a> ([^<]*)<', page)
-    assert len({project for _, project, _ in links}) >= 3 and page.count('href="../project/') == len(links) + len(without)
-    assert all(not version for _, version in without), without  # any version was wanted, and there is none
+    assert len({project for _, project, _ in links}) >= 5 and page.count('href="../project/') == len(links) + len(without)
+    assert set(without) == {("pulled", ""), ("native", "")}  # any version was wanted, and none can be taken, or no version
     for link, _, version in set(links):
         reply = server.get(f"/-/{link}", HTML)
         assert (reply.status, f"<h2>Version {version}</h2>" in reply.body.decode()) == (200, True), link
+    unlinked = set(re.findall('<th scope="row">([^ <]+) ([^<]*)</th>', page))
+    assert unlinked == {("nowhere", "1.0"), ("flaky", "1.0"), ("gone", "")}
+    assert {server.get(f"/-/project/{project}?version={version}", HTML).status for project, version in unlinked} == {404}
+
+
+def test_links_lead_to_what_upstream_had_when_it_last_answered(fresh, serve):
+    fresh.configure("[upstream]\nmax-age = 0\n")
+    fresh.missing()
+    fresh.upstream.is_down = True
+    fresh.missing()
+    server = fresh.serve(serve, "[upstream]\nmax-age = 0\n")
+    page = server.get(f"/-/missing/{BOOKWORM}?format=html", HTML).body.decode()
+    assert re.search(r'<a href="../project/newer-libc\?version=1.0">newer-libc</a> 1.0</th><td><span class="verdict goes">unknown', page), page
+    assert server.get("/-/project/newer-libc?version=1.0", HTML).status == 200
 
 
 def document(reply):
