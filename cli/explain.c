@@ -112,7 +112,11 @@ static const struct view *show_each_platform(struct explain_command *l, struct v
 {
 	struct store *store = &l->s.store;
 	size_t room = 0;
-	*out = l->s.site.view[0];
+	*out = l->s.site.view[1]; // of a platform, which merges as all do
+	out->name = NULL;
+	out->wheels = (struct wheel_filter){0};
+	out->platform = NULL;
+	out->platform_count = 0;
 	out->shows_each = true;
 	for (size_t i = 0; i < store->platform_count; i++) {
 		ARENA_GROW(&l->s.arena, out->platform, out->platform_count, room);

@@ -71,12 +71,12 @@ static uint32_t bits_of(const struct view *v)
 	return bits;
 }
 
-// The default view has the settings of the view that it is configured to be.
+// The default view has the settings of the view that it is configured to be; where there is none it gives nobody anything.
 static void mark_merging_views(struct site *s, const struct config *c)
 {
 	const struct view *same = c->default_view ? site_view(s, str_from(c->default_view)) : NULL;
 	uint32_t merged = 0, merged_publicly = 0;
-	for (size_t i = 0; i < s->view_count; i++) {
+	for (size_t i = s->has_no_default ? 1 : 0; i < s->view_count; i++) {
 		struct view *v = &s->view[i];
 		const struct view *as = i == 0 && same ? same : v;
 		config_view_order(c, config_of_view(c, as), &v->upstreams);

@@ -646,8 +646,8 @@ static const struct view *choose_view(const struct project_data *d, const struct
 	const struct platform *const *homes, size_t count)
 {
 	const struct site *s = q->site;
-	if (!q->view && s->has_no_default && !d->matrix.has_upstreams)
-		return count ? &s->view[0] : NULL;
+	if (!q->view && s->has_no_default) // platforms merge as the first one does
+		return count && (!d->matrix.has_upstreams || s->view[1].upstreams.count) ? &s->view[0] : NULL;
 	if (!d->matrix.has_upstreams) {
 		const struct view *first = q->view ? q->view : &s->view[0];
 		if (has_any(first, homes, count) && (q->view || (!first->membership && project_query_reads(q, first))))

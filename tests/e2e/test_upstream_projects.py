@@ -98,6 +98,26 @@ def test_a_search_shows_no_private_project(server):
     assert "numsecret" not in json.dumps(search(server, "numsecret")["projects"])
 
 
+def test_without_a_default_view_upstream_is_for_readers_of_a_platform(index, folder, serve):
+    """All platforms are private: neither a name nor a file of upstream is there for others, once a reader has asked for it."""
+    store = folder / "private"
+    offer(index, folder, "numlonely")
+    for platform in (PRIVATE, PUBLIC):
+        (store / platform).mkdir(parents=True)
+    config = HIDDEN.replace("pythons = 3.11 3.12\n", "private = yes\n")
+    server = serve(store, config=f"{config}[store]\ndefault-view = none\n{merging.config(index)}")
+    reader = uploading.add_token(server, "--read")
+    token = uploading.authorization(reader)
+    [file] = merging.page(server, "numlonely", f"/{PRIVATE}", **token)["files"]
+    merging.wait_until_noted(server, "numlonely")
+    path = merging.url_of("numlonely", file["filename"])
+    reply = server.get(path, token)
+    assert reply.status == 200 and reply["Cache-Control"].startswith("private"), reply
+    assert f"--index-url {server.url}/{PUBLIC}/simple/ numlonely<" in page(server, "/-/project/numlonely", reader)
+    assert found(server, "num", reader) == {"numlonely": True} and found(server, "num") == {}
+    assert server.get("/-/project/numlonely", HTML).status == 404 and server.get(path).status == 401
+
+
 def test_upstreams_names_are_for_clients_that_get_its_files(index, folder, serve):
     """The one view that merges has a private platform: only who may read it finds upstream's projects."""
     store = folder / "closed"
