@@ -331,7 +331,7 @@ static struct reply *check_view_right(struct server_context *s, struct route_mat
 		return unknown_view(s, match, name);
 	const char *wrong = when.ptr ? view_time_read(view, when, &match->at) : NULL;
 	if (match->site->has_no_default && view == match->site->view)
-		wrong = "no index of all platforms here: each has its own, /PLATFORM/simple/, and / has the list";
+		wrong = server_context_no_default;
 	if (!wrong && match->part.ptr && !(match->found_view = site_part(match->site, view, match->part)))
 		wrong = "the view has no such platform";
 	return wrong ? server_context_not_found_in(s, view->is_private, wrong) : NULL;

@@ -235,7 +235,9 @@ int64_t server_context_set_freshness_until(struct server_context *s, struct repl
 }
 
 const char server_context_no_page[] =
-	"no such page; indexes are at /simple/ and /VIEW/simple/, and the page at / has links to the others";
+	"no such page; indexes are at /PLATFORM/simple/ and /VIEW/simple/, and the page at / has links to the others";
+const char server_context_no_default[] =
+	"no index of all platforms here: each has its own, /PLATFORM/simple/, and / has the list";
 
 struct reply *server_context_not_found(struct server_context *s, const char *what)
 {

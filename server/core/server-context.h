@@ -183,9 +183,10 @@ void server_context_set_freshness(struct server_context *s, struct reply *r, boo
 // The same for a page that becomes another one at this time (seconds since 1970; 0: at none): a client does not use it
 // longer. Returns for how many milliseconds the reply may be kept; 0: until it is dropped.
 int64_t server_context_set_freshness_until(struct server_context *s, struct reply *r, bool is_private, int64_t until);
+// The texts of the 404 for an unknown path, and for the default view where there is none (site.has_no_default), which the
+// doctor of a client knows.
+extern const char server_context_no_page[], server_context_no_default[];
 // 404. what is a literal: there is one reply for each, which is kept in the page cache.
-// The text of the 404 for an unknown path.
-extern const char server_context_no_page[];
 struct reply *server_context_not_found(struct server_context *s, const char *what);
 // 404. Where is_private, shared caches must not keep it.
 struct reply *server_context_not_found_in(struct server_context *s, bool is_private, const char *what);

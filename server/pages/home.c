@@ -293,13 +293,13 @@ static void put_install_commands(struct home_page_writer *w)
 		buf_puts(w->out, "<p class=\"note\">pip asks for a user name, which may be any, and for the token as "
 				 "password.</p>\n");
 	if (w->index.platform) {
-		const char *all = w->index.view	           ? w->index.view
-				  : w->site->has_no_default ? w->index.platform
-							    : "simple";
-		buf_puts(w->out, "<p class=\"note\">This is the index for jobs on <span class=\"name\">");
-		put_html_text(w, w->index.platform);
-		html_put(w->out, "</span>. Each platform has its own: see <a href=\"-/client-config/%u\">the "
-			"addresses of all</a>.</p>\n", all);
+		html_put(w->out, "<p class=\"note\">This is the index for jobs on <span class=\"name\">%s</span>. Each platform "
+			"has its own: see ", w->index.platform);
+		if (!w->index.view && w->site->has_no_default) // no page has the addresses of all
+			buf_puts(w->out, "the table of platforms below.</p>\n");
+		else
+			html_put(w->out, "<a href=\"-/client-config/%u\">the addresses of all</a>.</p>\n",
+				w->index.view ? w->index.view : "simple");
 	}
 	buf_puts(w->out, "<p class=\"note\">Poetry, PDM, tox, Docker and CI systems: see <a href=\"");
 	install_index_page(&w->index, w->out);

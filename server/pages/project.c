@@ -146,6 +146,8 @@ static struct reply *find_asked_view(struct page_query *q)
 	struct reply *refused = auth_named_view(q->context, q->match->request, str_from(name), &v, q->project);
 	if (refused || !v)
 		return refused ? refused : server_context_not_found(q->context, "no such view");
+	if (q->site->has_no_default && v == q->site->view)
+		return server_context_not_found(q->context, server_context_no_default);
 	if (site_is_incomplete(q->site, v))
 		return server_context_not_filled();
 	q->view = v;

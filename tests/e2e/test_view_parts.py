@@ -149,12 +149,13 @@ def test_default_view_none_has_no_index_of_several_platforms(serve, tmp_path):
     storelib.make_wheel(tmp_path / "store" / UBUNTU / "a", "acme", "1.0", TAG, files={"x.py": b"x"})
     two = serve(tmp_path / "store", config=config)
     serving.wait_for(lambda: serving.answers(two, "/-/ready"), 60, "the scan")
-    for path in ("/simple/", "/simple/acme/"):
+    for path in ("/simple/", "/simple/acme/", "/-/project/acme?view=simple", "/-/explain/simple/acme", "/-/client-config/simple"):
         reply = two.get(path, JSON)
         assert reply.status == 404 and b"each has its own, /PLATFORM/simple/" in reply.body
     assert two.get(f"/{UBUNTU}/simple/acme/", JSON).status == 200
     page = two.get("/", {"Accept": "text/html"}).body.decode()
     assert f"pip install --index-url {two.url}/{DEBIAN}/simple/ NAME" in page
+    assert "Each platform has its own: see the table of platforms below." in page and f"{two.url}/<wbr>{UBUNTU}/simple/" in page
     done = serving.run("index", "--config", two.config_path, "--catalog", two.catalog, tmp_path / "store")
     assert "other bytes on several platforms" not in done.stderr
     file = tmp_path / "site.conf"
