@@ -416,9 +416,10 @@ struct reply *simple_view_inline(struct server_context *s, const struct route_ma
 	struct jsondoc *platforms = jsondoc_array();
 	for (size_t i = 0; i < v->platform_count; i++)
 		jsondoc_add_str(platforms, v->platform[i]->name);
-	const char *configured = match->site->config.default_view;
-	jsondoc_set(doc, "name:s platforms:j upstream:b", v->name ? v->name : configured ? configured : "simple",
-		platforms, v->upstreams.count);
+	const char *configured = match->site->config.default_view; // may be none, of a store with one platform
+	bool is_view = configured && site_view(match->site, str_from(configured));
+	jsondoc_set(doc, "name:s platforms:j upstream:b", v->name ? v->name : is_view ? configured : "simple", platforms,
+		v->upstreams.count);
 	if (match->site->config.upstreams.count > 1) {
 		struct jsondoc *names = jsondoc_array();
 		for (size_t i = 0; i < v->upstreams.count; i++)

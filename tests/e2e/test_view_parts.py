@@ -145,6 +145,7 @@ def test_default_view_none_has_no_index_of_several_platforms(serve, tmp_path):
     one = serve(tmp_path / "store", config=config)
     serving.wait_for(lambda: serving.answers(one, "/-/ready"), 60, "the scan")
     assert json.loads(one.get("/simple/acme/", JSON).body)["files"][0]["filename"] == wheel.name
+    assert json.loads(one.get("/-/view/simple").body) == {"name": "simple", "platforms": [DEBIAN], "upstream": False}
     one.stop()
     storelib.make_wheel(tmp_path / "store" / UBUNTU / "a", "acme", "1.0", TAG, files={"x.py": b"x"})
     two = serve(tmp_path / "store", config=config)
