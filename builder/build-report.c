@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "lib/base/counted.h"
 #include "lib/format/escape.h"
 #include "lib/format/jsondoc.h"
 #include "lib/net/fetch.h"
@@ -74,7 +75,8 @@ void build_report_text(const struct build_report *r, struct buf *out)
 			"upstream could not tell about %" PRIu64 " more: \"wheelcache missing\" has the reasons\n",
 			r->unknown);
 	if (r->unsent)
-		buf_printf(out, "%zu results could not be sent, and are sent by the next run\n", r->unsent);
+		buf_printf(out, "%s sent by the next run\n",
+			COUNTED(r->unsent, "result could not be sent, and is|results could not be sent, and are"));
 }
 
 // --- JSON ---
@@ -154,7 +156,7 @@ int build_report_verdict(const struct build_report *r, struct err *e)
 	}
 	if (good == taken || r->is_dry_run)
 		return 0;
-	return err_set(e, ERR_INVALID, "%zu of %zu rows are without a wheel", taken - good, taken);
+	return err_set(e, ERR_INVALID, "%zu of %s without a wheel", taken - good, COUNTED(taken, "row is|rows are"));
 }
 
 // --- the progress on a terminal ---
@@ -206,7 +208,7 @@ void build_display_draw(struct build_display *d, const struct build_report *r)
 	buf_putc(&line, '[');
 	for (size_t i = 0; i < CELLS; i++)
 		buf_putc(&line, all && i < done * CELLS / all ? '#' : '.');
-	buf_printf(&line, "] %zu of %zu rows, %zu failed, %zu running", done, all, count[SCHEDULE_BAD],
+	buf_printf(&line, "] %zu of %s, %zu failed, %zu running", done, COUNTED(all, "row|rows"), count[SCHEDULE_BAD],
 		count[SCHEDULE_RUNNING]);
 	if (count[SCHEDULE_AWAITING])
 		buf_printf(&line, ", %zu awaiting", count[SCHEDULE_AWAITING]);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "builder/step/sandbox.h"
+#include "lib/base/counted.h"
 #include "lib/base/mem.h"
 #include "lib/domain/text/filename.h"
 #include "lib/domain/text/specifier.h"
@@ -69,8 +70,8 @@ static const char *words_of_pause(const struct missing_attempts *a, struct arena
 	char retry[CLOCK_TEXT];
 	clock_write(a->retry, retry);
 	if (!a->retry)
-		return add_text(text,
-			xasprintf("failed %u times (%s) and is not tried again by itself", a->count, a->result));
+		return add_text(text, xasprintf("failed %s (%s) and is not tried again by itself",
+					      COUNTED(a->count, "time|times"), a->result));
 	return add_text(text, xasprintf("failed (%s), and is tried again after %s", a->result, retry));
 }
 

@@ -11,6 +11,7 @@
 #include "builder/probe/bind-check.h"
 #include "builder/probe/cpu-check.h"
 #include "builder/probe/probe.h"
+#include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/base/strset.h"
@@ -185,8 +186,7 @@ static void print_bind_text(const struct bind_report *r, enum bind_mode judge, s
 		if (run->failure)
 			buf_printf(out, "load error: %s\n", run->failure);
 	}
-	buf_printf(out, "judged by %s: %u error%s\n", bind_mode_name[judge], r->run[judge].errors,
-		r->run[judge].errors == 1 ? "" : "s");
+	buf_printf(out, "judged by %s: %s\n", bind_mode_name[judge], COUNTED(r->run[judge].errors, "error|errors"));
 }
 
 static struct jsondoc *bind_line_json(const struct bind_line *l)
@@ -297,7 +297,7 @@ static void print_cpu_text(const struct cpu_report *r, const struct cpu_level *l
 	buf_printf(out, "%u imported, %u with an illegal instruction, %u not imported, %u skipped\n",
 		r->number[CPU_IMPORTED], r->number[CPU_ILLEGAL], r->number[CPU_NOT_IMPORTED], r->skipped);
 	if (r->left_out)
-		buf_printf(out, "%u more modules were not tried\n", r->left_out);
+		buf_printf(out, "%s not tried\n", COUNTED(r->left_out, "more module was|more modules were"));
 }
 
 static struct jsondoc *cpu_report_json(const struct cpu_report *r, const struct cpu_level *level, const char *wheel)

@@ -8,6 +8,7 @@
 
 #include "cli/audit-probe.h"
 #include "cli/common/command.h"
+#include "lib/base/counted.h"
 #include "lib/facts/wheel-facts-json.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
@@ -33,10 +34,10 @@ struct audit_command {
 
 // --- the output ---
 
-static void put_count(struct buf *out, unsigned count, const char *what)
+static void put_count(struct buf *out, unsigned count, const char *words)
 {
 	if (count)
-		buf_printf(out, ", %u %s%s", count, what, count == 1 ? "" : "s");
+		buf_printf(out, ", %s", COUNTED(count, words));
 }
 
 static bool is_equal_text(const char *one, const char *other)
@@ -63,8 +64,8 @@ static void print_audit_report(const struct audit_report *r, const char *filenam
 	buf_printf(out, *r->tag ? ": keeps %s" : ": its platform is not judged%s", r->tag);
 	if (strcmp(r->tag, r->symbol_tag) != 0)
 		buf_printf(out, " (by symbol versions alone %s)", r->symbol_tag);
-	put_count(out, r->errors, "error");
-	put_count(out, r->warnings, "warning");
+	put_count(out, r->errors, "error|errors");
+	put_count(out, r->warnings, "warning|warnings");
 	buf_putc(out, '\n');
 	for (size_t i = 0; i < r->count; i++) {
 		size_t others = 0;
@@ -92,7 +93,7 @@ static void print_audit_report(const struct audit_report *r, const char *filenam
 		}
 	}
 	if (r->errors + r->warnings > r->count)
-		buf_printf(out, "  and %zu findings more\n", r->errors + r->warnings - r->count);
+		buf_printf(out, "  and %s more\n", COUNTED(r->errors + r->warnings - r->count, "finding|findings"));
 }
 
 // A line "    name  value"; NULL: none.
@@ -250,8 +251,8 @@ static int show_end(struct audit_command *x, struct err *e)
 			"%s\n], \"judged\": %zu, \"with_errors\": %zu, \"with_warnings\": %zu, \"unknown\": %zu}\n",
 			x->wheels ? "" : json_head, x->wheels - x->unread, x->bad, x->suspicious, x->unread);
 	else if (x->wheels != 1)
-		buf_printf(out, "%zu wheels: %zu with errors, %zu with warnings only, %zu unknown\n", x->wheels, x->bad,
-			x->suspicious, x->unread);
+		buf_printf(out, "%s: %zu with errors, %zu with warnings only, %zu unknown\n",
+			COUNTED(x->wheels, "wheel|wheels"), x->bad, x->suspicious, x->unread);
 	if (write_out(out, e) < 0)
 		return -1;
 	return fflush(stdout) == 0 ? 0 : err_errno(e, ERR_IO, "standard output");

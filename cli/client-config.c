@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/common/command.h"
+#include "lib/base/counted.h"
 #include "lib/base/log.h"
 #include "lib/base/suggest.h"
 #include "lib/net/url.h"
@@ -47,9 +48,9 @@ static int refuse_index(const struct config *c, const char *name, struct err *e)
 
 static void warn_of_several(const char *what, const char *name, size_t platforms)
 {
-	log_warn("%s%s shows the wheels of %zu platforms as one: with --platform NAME a job gets those of its own platform "
+	log_warn("%s%s shows the wheels of %s as one: with --platform NAME a job gets those of its own platform "
 		 "alone",
-		what, name, platforms);
+		what, name, COUNTED(platforms, "platform|platforms"));
 }
 
 // The default view where the configuration names none: the public platforms, which are those of the configuration, else

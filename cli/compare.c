@@ -9,6 +9,7 @@
 
 #include "cli/common/output.h"
 #include "cli/common/command.h"
+#include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "auditor/compare/release-compare.h"
@@ -345,8 +346,8 @@ static int pick_one(struct compare_command *x, const struct compare_pick *p, str
 			"%s: there is no such wheel; wheelcache explain PROJECT lists those that there are", p->text);
 	if (!pick_choices_are_same(&choices)) {
 		pick_choices_print(&choices, stderr);
-		return err_set(e, ERR_USAGE, "%s: %zu wheels: name one of them, or choose with --platform and --python",
-			p->text, choices.count);
+		return err_set(e, ERR_USAGE, "%s: %s: name one of them, or choose with --platform and --python",
+			p->text, COUNTED(choices.count, "wheel|wheels"));
 	}
 	const struct pick_choice *choice = &choices.item[0];
 	const char *where = choice->platform ? choice->platform->name : "upstream";

@@ -8,6 +8,7 @@
 #include "cli/common/output.h"
 #include "cli/common/record-sender.h"
 #include "cli/common/command.h"
+#include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/domain/promotion/evidence.h"
@@ -140,8 +141,8 @@ static int make_record(struct make_command *x, const struct evidence_make *run, 
 	buf_str(&x->text, buf_view(&record));
 	if (x->text.failed)
 		return err_set(e, ERR_LIMIT, "the records have more than %d bytes", LIMIT_EVIDENCE_LIST);
-	log_info("%s on %s/%s: %" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64 " skipped; tested: %zu wheel%s",
-		r.kind, r.platform, r.python, r.passed, r.failed, r.skipped, r.wheels, r.wheels == 1 ? "" : "s");
+	log_info("%s on %s/%s: %" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64 " skipped; tested: %s", r.kind,
+		r.platform, r.python, r.passed, r.failed, r.skipped, COUNTED(r.wheels, "wheel|wheels"));
 	return 0;
 }
 
@@ -511,7 +512,7 @@ static void add_record_line(struct evidence_list *x, const struct catalog_eviden
 		buf_printf(&x->s.out, "%" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64 " skipped", r->passed,
 			r->failed, r->skipped);
 	escape_terminal(&x->s.out, str_from(r->overrides ? r->overrides : ""));
-	buf_printf(&x->s.out, "; %zu wheel%s; by ", r->wheels, r->wheels == 1 ? "" : "s");
+	buf_printf(&x->s.out, "; %s; by ", COUNTED(r->wheels, "wheel|wheels"));
 	escape_terminal(&x->s.out, str_from(r->by));
 	buf_puts(&x->s.out, " for ");
 	escape_terminal(&x->s.out, str_from(r->views));

@@ -6,6 +6,7 @@
 #include "cli/common/command.h"
 #include "cli/common/output.h"
 #include "lib/advisories/advisories.h"
+#include "lib/base/counted.h"
 #include "lib/base/log.h"
 #include "lib/format/escape.h"
 #include "lib/os/clock.h"
@@ -110,7 +111,8 @@ static void put_exposed_text(struct exposed_command *x, const struct exposure *f
 	if (found->files)
 		put_files(&x->s, found);
 	else if (x->downloads)
-		buf_printf(out, "none of %" PRIu64 " files that were downloaded since %s, and none of ours\n", found->downloaded,
+		buf_printf(out, "none of %s downloaded since %s, and none of ours\n",
+			COUNTED(found->downloaded, "file that was|files that were"),
 			date_text(&x->s, found->since));
 	else
 		buf_puts(out, "none of ours, and no downloads were counted\n");
@@ -176,7 +178,11 @@ static int run_exposed(void *self, struct err *e)
 	else
 		put_exposed_text(x, &found);
 	if (found.unread)
-		log_warn("of %" PRIu64 " wheels it is not known what they bundle: the catalog has no facts of them%s", found.unread,
+		log_warn("of %s%s",
+			COUNTED(found.unread,
+				"wheel it is not known what it bundles: the catalog has no facts of it|"
+				"wheels it is not known what they bundle: "
+				"the catalog has no facts of them"),
 			s->config.takes_facts ? " (wheelcache index takes them)" : " ([index] facts is off)");
 	return x->checks && found.files ? 1 : 0;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "cli/common/command.h"
+#include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
 #include "lib/format/escape.h"
@@ -158,10 +158,10 @@ static int run_find(void *self, struct err *e)
 	if (!x->s.is_json) {
 		// What a search cannot see is said on stderr, so that the lines on stdout are wheels.
 		for (size_t i = 0; i < result.blinds; i++)
-			fprintf(stderr,
-				"wheelcache: %" PRIu64
-				" wheels of %s were not searched: the catalog has no facts of them%s\n",
-				result.blind[i].wheels, result.blind[i].platform,
+			fprintf(stderr, "wheelcache: %s of %s %s%s\n", COUNTED(result.blind[i].wheels, "wheel|wheels"),
+				result.blind[i].platform,
+				result.blind[i].wheels == 1 ? "was not searched: the catalog has no facts of it"
+							    : "were not searched: the catalog has no facts of them",
 				x->s.config.takes_facts ? " (wheelcache index takes them)" : " ([index] facts is off)");
 	}
 	return 0;

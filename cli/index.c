@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <inttypes.h>
 #include <string.h>
 
 #include "cli/common/command.h"
@@ -8,6 +7,7 @@
 #include "indexer/scan/scan-log.h"
 #include "indexer/export/export.h"
 #include "indexer/scan/scan.h"
+#include "lib/base/counted.h"
 #include "lib/base/log.h"
 #include "lib/base/mem.h"
 #include "lib/state/views/membership.h"
@@ -80,11 +80,10 @@ static int index_and_export(struct index_command *x, struct err *e)
 		uint64_t names = summary.list[SCAN_REPORT_LIST_DIFFERING].all;
 		if (names && config_merges_platforms(&x->s.config))
 			log_warn(
-				"%" PRIu64
-				" file name%s other bytes on several platforms, and /simple/ shows one of each: jobs take "
+				"%s other bytes on several platforms, and /simple/ shows one of each: jobs take "
 				"/PLATFORM/simple/ (wheelcache client-config --platform NAME); [store] default-view = none ends "
 				"/simple/",
-				names, names == 1 ? " has" : "s have");
+				COUNTED(names, "file name has|file names have"));
 	}
 	if (has_ended && output_summary(&x->s, &summary, e) < 0)
 		result = -1;
@@ -98,8 +97,7 @@ static int index_and_export(struct index_command *x, struct err *e)
 	uint64_t count = summary.number[SCAN_REPORT_QUARANTINED] + summary.number[SCAN_REPORT_MISFITS];
 	if (!x->checks || !count)
 		return 0;
-	return err_set(e, ERR_INVALID, "%" PRIu64 " file%s quarantined or for other machines", count,
-		count == 1 ? " is" : "s are");
+	return err_set(e, ERR_INVALID, "%s quarantined or for other machines", COUNTED(count, "file is|files are"));
 }
 
 static int run_index(void *self, struct err *e)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <inttypes.h>
 #include <string.h>
 
 #include "cli/common/command.h"
+#include "lib/base/counted.h"
 #include "lib/domain/lock/lock-read.h"
 #include "lib/format/escape.h"
 
@@ -84,17 +84,18 @@ static void put_json(const struct lock *l, const char *path, struct session *s)
 
 static void put_table(const struct lock *l, const char *path, struct buf *out)
 {
-	escape_terminal_line(out, "%s: %s, %zu packages, %zu files or hashes%s", path, lock_kind_name[l->kind],
-		l->packages, l->files, l->requires_python ? ", for Python " : "");
+	escape_terminal_line(out, "%s: %s, %s, %s%s", path, lock_kind_name[l->kind],
+		COUNTED(l->packages, "package|packages"), COUNTED(l->files, "file or hash|files or hashes"),
+		l->requires_python ? ", for Python " : "");
 	if (l->requires_python) {
 		out->len--; // the line goes on
 		escape_terminal_line(out, "%s", l->requires_python);
 	}
 	for (size_t i = 0; i < l->packages; i++) {
 		const struct lock_package *p = &l->package[i];
-		escape_terminal_line(out, "  %s %s  %zu files%s%s%s%s", p->project, p->version ? p->version : "?",
-			p->files, p->source ? ", not of an index: " : "", p->source ? p->source : "",
-			p->marker ? "  ; " : "", p->marker ? p->marker : "");
+		escape_terminal_line(out, "  %s %s  %s%s%s%s%s", p->project, p->version ? p->version : "?",
+			COUNTED(p->files, "file|files"), p->source ? ", not of an index: " : "",
+			p->source ? p->source : "", p->marker ? "  ; " : "", p->marker ? p->marker : "");
 	}
 }
 

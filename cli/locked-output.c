@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "lib/base/counted.h"
 #include "lib/format/escape.h"
 #include "lib/format/jsondoc.h"
 
@@ -63,7 +64,8 @@ void locked_output_table(const struct locked_files *l, bool wants_all, struct bu
 	if (!l->rows)
 		buf_puts(out, "no file of the locks installs on the platforms\n");
 	if (l->skipped)
-		buf_printf(out, "%zu packages are of no index: of a version control, a folder or a URL\n", l->skipped);
+		buf_printf(out, "%s of no index: of a version control, a folder or a URL\n",
+			COUNTED(l->skipped, "package is|packages are"));
 }
 
 void locked_output_json(const struct locked_files *l, struct buf *out)

@@ -8,6 +8,7 @@
 #include "cli/common/output.h"
 #include "cli/common/progress.h"
 #include "cli/locked-output.h"
+#include "lib/base/counted.h"
 #include "lib/format/escape.h"
 #include "lib/os/clock.h"
 #include "lib/state/config/state-files.h"
@@ -74,7 +75,7 @@ static void put_size(const struct mirror_rest *rest, struct buf *out)
 {
 	char bytes[PROGRESS_TEXT];
 	progress_bytes((double)rest->bytes, bytes);
-	buf_printf(out, "%" PRIu64 " files, %s", rest->files, bytes);
+	buf_printf(out, "%s, %s", COUNTED(rest->files, "file|files"), bytes);
 	if (rest->unsized)
 		buf_printf(out, " and %" PRIu64 " of unknown size", rest->unsized);
 }
@@ -92,8 +93,11 @@ static void put_plan(struct mirror_command *x, const struct mirror_rest *rest, c
 		put_size(done, &s->out);
 	else
 		put_size(rest, &s->out);
-	buf_printf(&s->out, " %s; %zu files of the locks are upstream's\n", done ? "were fetched" : "would be fetched",
-		x->plan.wants);
+	buf_printf(&s->out, " %s; %s upstream's\n",
+		!done              ? "would be fetched"
+		: done->files == 1 ? "was fetched"
+				   : "were fetched",
+		COUNTED(x->plan.wants, "file of the locks is|files of the locks are"));
 }
 
 static void put_plan_json(struct mirror_command *x, const struct mirror_rest *rest, const struct mirror_rest *done)
@@ -152,7 +156,7 @@ static int fill_mirror(struct mirror_command *x, const struct mirror_filling *fi
 	progress_begin(&x->progress, !s->is_quiet);
 	int filled = mirror_fill_run(filling, done, e);
 	progress_end(&x->progress);
-	const char *words = arena_printf(&s->arena, "%s: %" PRIu64 " files", filling->name, done->files);
+	const char *words = arena_printf(&s->arena, "%s: %s", filling->name, COUNTED(done->files, "file|files"));
 	return log_mirror(s, "mirror fill", words, filled, e);
 }
 

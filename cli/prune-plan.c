@@ -6,6 +6,7 @@
 
 #include "cli/common/progress.h"
 #include "cli/common/command.h"
+#include "lib/base/counted.h"
 #include "lib/base/log.h"
 #include "lib/format/escape.h"
 #include "lib/state/upstream/upstream.h"
@@ -99,7 +100,8 @@ static void print_heading(const char *name, struct file_sum going, struct file_s
 	char some[PROGRESS_TEXT], whole[PROGRESS_TEXT];
 	progress_bytes((double)going.bytes, some);
 	progress_bytes((double)all.bytes, whole);
-	fprintf(out, "%s: %" PRIu64 " of %" PRIu64 " files go, %s of %s\n", name, going.files, all.files, some, whole);
+	fprintf(out, "%s: %" PRIu64 " of %s, %s of %s\n", name, going.files, COUNTED(all.files, "file goes|files go"),
+		some, whole);
 }
 
 static void print_row(bool goes, const char *verdict, struct file_sum s, const char *words, FILE *out)
@@ -209,8 +211,8 @@ static bool has_result(const struct planfile_head *h, const char *result)
 static void print_failures(const struct planfile_head *h, FILE *out)
 {
 	if (h->failures)
-		fprintf(out, "\nUpstream's files are not known of %zu of %" PRIu64 " projects; their files stay:\n",
-			h->failures, h->projects);
+		fprintf(out, "\nUpstream's files are not known of %zu of %s; their files stay:\n", h->failures,
+			COUNTED(h->projects, "project|projects"));
 	for (size_t i = 0; i < UPSTREAM_RESULT_COUNT; i++) {
 		if (!has_result(h, upstream_result_name[i]))
 			continue;
@@ -240,9 +242,9 @@ static void print_plan_table(const struct planfile_head *h, const struct config 
 	if (h->views)
 		fputs("\nThese views do not merge upstream, so their clients would lose:\n", out);
 	for (size_t i = 0; i < h->views; i++)
-		fprintf(out, "  %s: %" PRIu64 " project%s, %" PRIu64 " version%s, %s first\n", h->view[i].view,
-			h->view[i].projects, h->view[i].projects == 1 ? "" : "s", h->view[i].versions,
-			h->view[i].versions == 1 ? "" : "s", h->view[i].first);
+		fprintf(out, "  %s: %s, %s, %s first\n", h->view[i].view,
+			COUNTED(h->view[i].projects, "project|projects"),
+			COUNTED(h->view[i].versions, "version|versions"), h->view[i].first);
 	if (h->views)
 		fputs("prune apply refuses the plan, unless they merge it or [prune] clients-have-upstream names them.\n",
 			out);
@@ -271,9 +273,8 @@ static int print_plan(struct plan_command *x, const struct plan *plan, struct er
 static void warn_of_failures(const struct planfile_head *h, const struct config *c)
 {
 	if (h->failed * 100 > h->projects * c->prune_max_failures)
-		log_warn("%" PRIu64 " of %" PRIu64 " look-ups failed, more than max-failures = %" PRIu64
-			 "%%: apply refuses this plan",
-			h->failed, h->projects, c->prune_max_failures);
+		log_warn("%" PRIu64 " of %s failed, more than max-failures = %" PRIu64 "%%: apply refuses this plan",
+			h->failed, COUNTED(h->projects, "look-up|look-ups"), c->prune_max_failures);
 }
 
 static int run_plan(void *self, struct err *e)

@@ -8,6 +8,7 @@
 #include "cli/common/file-word.h"
 #include "cli/common/progress.h"
 #include "cli/common/command.h"
+#include "lib/base/counted.h"
 #include "lib/base/log.h"
 #include "lib/format/jsondoc.h"
 #include "pruner/operations/apply.h"
@@ -94,8 +95,7 @@ static void sum_up(const struct prune_command *x)
 		if (!x->operation.count[i] && i != (x->s.is_dry_run ? OPERATION_WOULD : OPERATION_DONE))
 			continue;
 		progress_bytes((double)x->operation.bytes[i], size);
-		printf("%s%" PRIu64 " file%s %s (%s)", between, x->operation.count[i],
-			x->operation.count[i] == 1 ? "" : "s", words[i], size);
+		printf("%s%s %s (%s)", between, COUNTED(x->operation.count[i], "file|files"), words[i], size);
 		between = ", ";
 	}
 	putchar('\n');
@@ -232,10 +232,12 @@ static int run_purge(void *self, struct err *e)
 	progress_end(&x->progress);
 	sum_up(x);
 	if (result.waiting && !s->is_quiet)
-		printf("%" PRIu64 " files wait until their grace period is over\n", result.waiting);
+		printf("%s is over\n",
+			COUNTED(result.waiting,
+				"file waits until its grace period|files wait until their grace period"));
 	if (result.unknown && !s->is_quiet)
-		printf("the files of %" PRIu64 " of %" PRIu64 " projects stay: upstream's files are unknown\n",
-			result.unknown, result.projects);
+		printf("the files of %" PRIu64 " of %s stay: upstream's files are unknown\n", result.unknown,
+			COUNTED(result.projects, "project|projects"));
 	return end_operation(x, purged, e);
 }
 
@@ -418,11 +420,13 @@ static struct jsondoc *follow_json(struct follow_command *x, const struct upstre
 
 static void print_followed(const struct upstream_diff *f, const struct follow_counts *n)
 {
-	printf("%zu pruned files, %zu projects: %zu listed again, %zu lost, %zu yanked, %zu no longer yanked\n",
-		f->pruned, f->projects, n->done[UPSTREAM_DIFF_RELIST], n->of[FOLLOW_LOST], n->done[UPSTREAM_DIFF_YANK],
+	printf("%s, %s: %zu listed again, %zu lost, %zu yanked, %zu no longer yanked\n",
+		COUNTED(f->pruned, "pruned file|pruned files"), COUNTED(f->projects, "project|projects"),
+		n->done[UPSTREAM_DIFF_RELIST], n->of[FOLLOW_LOST], n->done[UPSTREAM_DIFF_YANK],
 		n->done[UPSTREAM_DIFF_UNYANK]);
 	if (f->unknown)
-		printf("%zu of %zu projects are unchanged: upstream's state is unknown\n", f->unknown, f->projects);
+		printf("%zu of %s unchanged: upstream's state is unknown\n", f->unknown,
+			COUNTED(f->projects, "project is|projects are"));
 }
 
 static int report_followed(struct follow_command *x, const struct upstream_diff *f, const struct follow_counts *n,
@@ -437,11 +441,13 @@ static int report_followed(struct follow_command *x, const struct upstream_diff 
 	if (fflush(stdout) < 0)
 		return err_errno(e, ERR_IO, "cannot write the result");
 	if (n->of[FOLLOW_LOST])
-		return err_set(e, ERR_NOT_FOUND,
-			"%zu files are lost: upstream no longer has them, and their bytes are purged",
-			n->of[FOLLOW_LOST]);
+		return err_set(e, ERR_NOT_FOUND, "%s purged",
+			COUNTED(n->of[FOLLOW_LOST],
+				"file is lost: upstream no longer has it, and its bytes are|"
+				"files are lost: upstream no longer has them, and "
+				"their bytes are"));
 	if (n->of[FOLLOW_FAILED])
-		return err_set(e, ERR_IO, "%zu files could not be changed", n->of[FOLLOW_FAILED]);
+		return err_set(e, ERR_IO, "%s could not be changed", COUNTED(n->of[FOLLOW_FAILED], "file|files"));
 	return 0;
 }
 
@@ -519,9 +525,9 @@ static int purge_rest(struct prune_command *x, struct err *e)
 		return -1;
 	sum_up(x);
 	if (result.waiting && !s->is_quiet)
-		printf("%" PRIu64
-		       " files wait until their grace period is over: then repeat this, or run wheelcache prune purge\n",
-			result.waiting);
+		printf("%s is over: then repeat this, or run wheelcache prune purge\n",
+			COUNTED(result.waiting,
+				"file waits until its grace period|files wait until their grace period"));
 	return 0;
 }
 

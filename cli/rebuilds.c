@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/common/command.h"
+#include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/format/escape.h"
@@ -160,7 +161,7 @@ static int yank_all(struct rebuilds_command *x, const struct rebuild_list *l, st
 {
 	for (size_t i = 0; i < l->rows;)
 		i = yank_platform(x, l, i);
-	return x->failed ? err_set(e, ERR_IO, "%zu yanks failed", x->failed) : 0;
+	return x->failed ? err_set(e, ERR_IO, "%s failed", COUNTED(x->failed, "yank|yanks")) : 0;
 }
 
 // --- running ---

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/common/command.h"
+#include "lib/base/counted.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
 #include "lib/state/views/evidence-expire.h"
@@ -85,10 +86,9 @@ static int print_result(struct retain_command *x, struct retain_result *r, struc
 		bool is_dry = x->s.is_dry_run;
 		if (v->doubt)
 			continue; // the error says it
-		printf("%s: %" PRIu64 " version%s %s (%" PRIu64 " file%s), %" PRIu64 " will end soon, %" PRIu64
-		       " project%s stale\n",
-			v->view->name, v->ended, v->ended == 1 ? "" : "s", is_dry ? "would end" : "ended", v->files,
-			v->files == 1 ? "" : "s", v->ending, v->stale, v->stale == 1 ? "" : "s");
+		printf("%s: %s %s (%s), %" PRIu64 " will end soon, %s stale\n", v->view->name,
+			COUNTED(v->ended, "version|versions"), is_dry ? "would end" : "ended",
+			COUNTED(v->files, "file|files"), v->ending, COUNTED(v->stale, "project|projects"));
 	}
 	if (!r->views && !x->view && !x->s.is_quiet && !x->s.is_json)
 		puts("no view has keep-versions or keep-days");
@@ -105,7 +105,7 @@ static int end_evidence(const struct retain_command *x, struct err *e)
 		return 0;
 	int result = evidence_expire(views, x->s.catalog, x->s.config.evidence_keep, x->now, &ended, e);
 	if (ended && !x->s.is_quiet && !x->s.is_json)
-		printf("evidence: %" PRIu64 " record%s ended\n", ended, ended == 1 ? "" : "s");
+		printf("evidence: %s ended\n", COUNTED(ended, "record|records"));
 	return result;
 }
 

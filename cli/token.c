@@ -6,6 +6,7 @@
 
 #include "cli/common/output.h"
 #include "cli/common/command.h"
+#include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/base/suggest.h"
@@ -257,7 +258,9 @@ static int list_tokens(struct token_command *x, const char *id UNUSED, struct er
 		return -1;
 	for (size_t i = 0; i < f.damage_count; i++)
 		log_error("%s", f.damage[i]);
-	return f.damage_count ? err_set(e, ERR_INVALID, "%zu damaged lines; they grant no rights", f.damage_count) : 0;
+	return f.damage_count ? err_set(e, ERR_INVALID, "%s no rights",
+					COUNTED(f.damage_count, "damaged line grants|damaged lines grant"))
+			      : 0;
 }
 
 // --- revoke ---

@@ -7,6 +7,7 @@
 
 #include "cli/common/promotion-common.h"
 #include "cli/common/command.h"
+#include "lib/base/counted.h"
 #include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "lib/base/strset.h"
@@ -264,8 +265,8 @@ static int find_rollback_target(const struct view_command *x, int64_t *out, stru
 	*out = newest - (int64_t)x->steps;
 	if (*out >= 0)
 		return 0;
-	return err_set(e, ERR_USAGE, "--steps %" PRIu64 ": view %s has only %" PRId64 " generations", x->steps, x->name,
-		newest);
+	return err_set(e, ERR_USAGE, "--steps %" PRIu64 ": view %s has only %s", x->steps, x->name,
+		COUNTED((uint64_t)newest, "generation|generations"));
 }
 
 static int run_view_rollback(void *self, struct err *e)

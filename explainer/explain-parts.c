@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/domain/text/specifier.h"
@@ -75,8 +76,8 @@ void explain_audit_text(const struct jsondoc *audit, const char *indent, struct 
 	if (!findings || !jsondoc_get_int(audit, "errors", &errors) || !jsondoc_get_int(audit, "warnings", &warnings) ||
 		errors + warnings == 0)
 		return; // nothing is wrong, as far as is known
-	buf_printf(out, "%saudit: %lld error%s, %lld warning%s\n", indent, (long long)errors, errors == 1 ? "" : "s",
-		(long long)warnings, warnings == 1 ? "" : "s");
+	buf_printf(out, "%saudit: %s, %s\n", indent, COUNTED((uint64_t)errors, "error|errors"),
+		COUNTED((uint64_t)warnings, "warning|warnings"));
 	for (size_t i = 0; i < jsondoc_count(findings); i++) {
 		const struct jsondoc *finding = jsondoc_at(findings, i);
 		buf_printf(out, "%s  %s %s", indent, jsondoc_get_str(finding, "level"),

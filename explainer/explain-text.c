@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "lib/base/counted.h"
 #include "lib/domain/index/simplepage.h"
 #include "lib/format/escape.h"
 #include "explainer/explain-parts.h"
@@ -167,8 +168,8 @@ static void print_file_row(const struct jsondoc *row, size_t platform, size_t st
 		const struct jsondoc *downloads = jsondoc_get(row, "downloads");
 		int64_t count = 0;
 		if (jsondoc_get_int(downloads, "count", &count))
-			buf_printf(out, "%sdownloaded %lld time%s, last on %.10s\n", indent, (long long)count,
-				count == 1 ? "" : "s", or_dash(jsondoc_get_str(downloads, "last")));
+			buf_printf(out, "%sdownloaded %s, last on %.10s\n", indent,
+				COUNTED((uint64_t)count, "time|times"), or_dash(jsondoc_get_str(downloads, "last")));
 	}
 	if (jsondoc_get(row, "provenance"))
 		explain_provenance_text(jsondoc_get(row, "provenance"), indent, out);
@@ -212,7 +213,7 @@ static void print_each_upstream(const struct jsondoc *upstream, struct buf *out)
 		buf_printf(out, "  upstream %s: %s%s%s", jsondoc_get_str(row, "name"), jsondoc_get_str(row, "result"),
 			why ? ": " : "", why ? why : "");
 		if (jsondoc_get_int(row, "files", &files))
-			buf_printf(out, "; %lld files", (long long)files);
+			buf_printf(out, "; %s", COUNTED((uint64_t)files, "file|files"));
 		buf_putc(out, '\n');
 	}
 	for (size_t i = 0; conflicts && i < jsondoc_count(conflicts); i++) {
@@ -237,14 +238,15 @@ static void print_upstream(const struct jsondoc *upstream, struct buf *out)
 	if (status && strcmp(status, "active") != 0)
 		buf_printf(out, ", %s", status);
 	if (jsondoc_get_int(upstream, "files", &count))
-		buf_printf(out, "; %lld files", (long long)count);
+		buf_printf(out, "; %s", COUNTED((uint64_t)count, "file|files"));
 	if (files)
 		buf_printf(out, ", %zu of this version", jsondoc_count(files));
 	if (jsondoc_get_int(upstream, "left-out", &count))
-		buf_printf(out,
-			"\n%lld of all files are not on the view's page, because none of its machines runs them "
-			"(wheels = fitting)",
-			(long long)count);
+		buf_printf(out, "\n%s (wheels = fitting)",
+			COUNTED((uint64_t)count,
+				"of all files is not on the view's page, because none of its machines runs it|"
+				"of all files are not on the "
+				"view's page, because none of its machines runs them"));
 	buf_putc(out, '\n');
 	print_each_upstream(upstream, out);
 	for (size_t i = 0; files && i < jsondoc_count(files); i++) {
@@ -270,7 +272,7 @@ static void print_hidden(const struct jsondoc *upstream, struct buf *out)
 	const struct jsondoc *hidden = jsondoc_get(upstream, "hidden");
 	if (!jsondoc_get_int(upstream, "not-offered", &count))
 		return;
-	buf_printf(out, "%lld of its files %s not offered%s\n", (long long)count, count == 1 ? "is" : "are",
+	buf_printf(out, "%s not offered%s\n", COUNTED((uint64_t)count, "of its files is|of its files are"),
 		jsondoc_count(hidden) ? ":" : "");
 	for (size_t i = 0; i < jsondoc_count(hidden); i++) {
 		const struct jsondoc *file = jsondoc_at(hidden, i), *rules = jsondoc_get(file, "rules");
@@ -333,7 +335,7 @@ static void print_builds(const struct jsondoc *builds, struct buf *out)
 			buf_printf(out, " (%s)", step);
 		buf_printf(out, " at %s", jsondoc_get_str(build, "begun"));
 		if (since && jsondoc_get_int(build, "failures", &failures) && failures > 1)
-			buf_printf(out, ", %lld times since %s", (long long)failures, since);
+			buf_printf(out, ", %s since %s", COUNTED((uint64_t)failures, "time|times"), since);
 		if (*why)
 			buf_printf(out, ": %s", why);
 		buf_printf(out, "\n    wheelcache builds --log %.10s\n", jsondoc_get_str(build, "id"));
@@ -375,8 +377,8 @@ static void print_names(const struct jsondoc *names, struct buf *out)
 		const char *since = jsondoc_get_str(taken, "since");
 		int64_t count = 0;
 		jsondoc_get_int(taken, "files", &count);
-		buf_printf(out, "Upstream now has a project of this name, with %lld file%s%s%s, as of %s: not merged\n",
-			(long long)count, count == 1 ? "" : "s", since ? ", the first of " : "", since ? since : "",
+		buf_printf(out, "Upstream now has a project of this name, with %s%s%s, as of %s: not merged\n",
+			COUNTED((uint64_t)count, "file|files"), since ? ", the first of " : "", since ? since : "",
 			or_dash(jsondoc_get_str(taken, "fetched")));
 	}
 }

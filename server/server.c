@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 
 #include "lib/advisories/advisories.h"
 #include "lib/audit/wheel-gate.h"
+#include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
@@ -378,8 +378,7 @@ static void choose_threads(struct server *s, const struct config *c)
 	struct processors may = processors_find("");
 	s->threads = c->threads ? (unsigned)c->threads : may.count;
 	s->processors = c->threads ? 0 : may.count;
-	log_info("answers in %u thread%s: %s", s->threads, s->threads == 1 ? "" : "s",
-		c->threads ? "[server] threads" : may.why);
+	log_info("answers in %s: %s", COUNTED(s->threads, "thread|threads"), c->threads ? "[server] threads" : may.why);
 }
 
 // A quota or an affinity may change at any time. libmicrohttpd has its threads until its end.
@@ -392,8 +391,8 @@ static void look_at_processors(struct server *s)
 	if (may.count == s->threads)
 		log_info("the server answers in as many threads again as fit: %s", may.why);
 	else
-		log_warn("the server answers in %u thread%s, and %u would fit now: %s; a restart takes the new number",
-			s->threads, s->threads == 1 ? "" : "s", may.count, may.why);
+		log_warn("the server answers in %s, and %u would fit now: %s; a restart takes the new number",
+			COUNTED(s->threads, "thread|threads"), may.count, may.why);
 }
 
 static bool records_downloaders(const struct config *c)
@@ -455,8 +454,10 @@ static void write_refusals(void *ctx, const struct audit_unwritten *what)
 	struct err e = ERR_INIT;
 	struct audit_place place = s->audit;
 	CLEANUP(audit_cleanup) struct audit *audit = NULL;
-	CLEANUP(mem_free) char *reason = xasprintf("%" PRIu64 " more within a minute have no line%s", what->lines,
-		what->peer ? "" : ", of several clients");
+	CLEANUP(mem_free)
+	char *reason =
+		xasprintf("%s no line%s", COUNTED(what->lines, "more within a minute has|more within a minute have"),
+			what->peer ? "" : ", of several clients");
 	const struct audit_entry entry = {
 		.who = what->who, .peer = what->peer, .action = what->action, .result = "refused", .reason = reason};
 	place.refusals = NULL;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/counted.h"
 #include "lib/format/escape.h"
 #include "lib/format/jsondoc.h"
 #include "lib/os/clock.h"
@@ -536,5 +537,7 @@ int push_report_verdict(const struct push_report *p, struct err *e)
 		return -1;
 	}
 	size_t bad = p->count - count_good(p);
-	return bad ? err_set(e, ERR_CONFLICT, "%zu of %zu files are not on the server", bad, p->count) : 0;
+	return bad ? err_set(e, ERR_CONFLICT, "%zu of %s not on the server", bad,
+			     COUNTED(p->count, "file is|files are"))
+		   : 0;
 }

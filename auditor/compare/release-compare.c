@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "auditor/compare/diff-rows.h"
+#include "lib/base/counted.h"
 #include "lib/install/resolve.h"
 
 const char *const release_state_name[RELEASE_STATE_COUNT] = {"lost", "won", "kept"};
@@ -221,5 +222,6 @@ void release_compare_sheet(const struct release_compare *r, struct report_sheet 
 		if (c->state != RELEASE_KEPT)
 			report_sheet_row(out, cell, c->state == RELEASE_LOST);
 	}
-	report_sheet_note(out, "%zu kept. A has %zu wheels, B %zu.", r->count[RELEASE_KEPT], r->files[0], r->files[1]);
+	report_sheet_note(out, "%zu kept. A has %s, B %zu.", r->count[RELEASE_KEPT],
+		COUNTED(r->files[0], "wheel|wheels"), r->files[1]);
 }

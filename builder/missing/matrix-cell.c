@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "builder/missing/matrix-parts.h"
+#include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/install/nearest-wheel.h"
 #include "lib/install/resolve.h"
@@ -126,7 +127,7 @@ static int describe_failure(struct matrix_work *w, size_t place, struct buf *out
 	int64_t again = results_retry_time(o->config, &h);
 	buf_printf(out, "%s in step %s", results_result_name[h.result], h.step && *h.step ? h.step : "?");
 	if (h.failures > 1)
-		buf_printf(out, ", %u times in a row", h.failures);
+		buf_printf(out, ", %s in a row", COUNTED(h.failures, "time|times"));
 	if (again && again <= now) {
 		buf_puts(out, ", due to be tried again");
 	} else if (again) {

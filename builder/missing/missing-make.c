@@ -9,6 +9,7 @@
 #include "builder/missing/branch.h"
 #include "builder/missing/cell.h"
 #include "builder/missing/wanted-cells.h"
+#include "lib/base/counted.h"
 #include "lib/base/search.h"
 #include "lib/base/strset.h"
 #include "lib/domain/text/name.h"
@@ -233,8 +234,8 @@ static void put_attempts(const struct cell_rules *r, const struct results_histor
 	CLEANUP(buf_release) struct buf why = buf_up_to(WHY_MAX);
 	char last[CLOCK_TEXT], retry[CLOCK_TEXT];
 	clock_write(h->last, last);
-	buf_printf(&why, "%s in step %s, last at %s, %u time%s in a row", results_result_name[h->result],
-		h->step ? h->step : "?", last, h->failures, h->failures == 1 ? "" : "s");
+	buf_printf(&why, "%s in step %s, last at %s, %s in a row", results_result_name[h->result],
+		h->step ? h->step : "?", last, COUNTED(h->failures, "time|times"));
 	if (row->attempts.retry) {
 		clock_write(row->attempts.retry, retry);
 		buf_printf(&why, ", to be tried again at %s", retry);

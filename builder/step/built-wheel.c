@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/base/strset.h"
@@ -72,7 +73,8 @@ static int find_only_wheel(const char *path, const char *before, char **name, st
 		CLEANUP(buf_release) struct buf names = buf_up_to(SHOWN * LIMIT_FILE_NAME * 2);
 		for (size_t i = 0; i < all.count && i < SHOWN; i++)
 			buf_printf(&names, "%s%s", i ? ", " : "", all.item[i]);
-		return err_set(e, ERR_INVALID, "it left %zu wheels instead of one: %s", all.count, names.data);
+		return err_set(e, ERR_INVALID, "it left %s instead of one: %s", COUNTED(all.count, "wheel|wheels"),
+			names.data);
 	}
 	if (fstatat(folder, all.item[0], &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return err_errno(e, ERR_IO, "%s", all.item[0]);

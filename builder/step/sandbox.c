@@ -11,6 +11,7 @@
 
 #include "builder/run/run.h"
 #include "builder/step/log-reason.h"
+#include "lib/base/counted.h"
 #include "lib/base/decimal.h"
 #include "lib/base/log.h"
 #include "lib/base/mem.h"
@@ -256,7 +257,7 @@ int sandbox_run_again(struct sandbox *r, const char *command, const struct strse
 		r->peak_memory = outcome.peak_memory;
 	int result = report_end(r, &outcome, e);
 	if (outcome.left)
-		run_log_line(r->log, "%u processes were left, and killed", outcome.left);
+		run_log_line(r->log, "%s left, and killed", COUNTED(outcome.left, "process was|processes were"));
 	return result;
 }
 

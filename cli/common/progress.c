@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/counted.h"
 #include "lib/base/mem.h"
 
 enum { BAR_CELLS = 20, BAR_TEXT = 400 };
@@ -73,7 +74,7 @@ static void draw_files(struct progress *p, uint64_t files, uint64_t bytes, doubl
 	progress_bytes(seconds > 0 ? (double)bytes / seconds : 0, rate);
 	if (done > 0.01)
 		write_time(seconds * (1 - done) / done, left);
-	draw(p, "%s  %" PRIu64 " files  %s  %s/s  %s left", write_bar(done, bar), files, size, rate, left);
+	draw(p, "%s  %s  %s  %s/s  %s left", write_bar(done, bar), COUNTED(files, "file|files"), size, rate, left);
 }
 
 void progress_walk(void *ctx, const struct walk_progress *walk)
@@ -122,8 +123,8 @@ void progress_look(void *ctx, uint64_t done, uint64_t all, uint64_t failed)
 		return;
 	if (failed)
 		snprintf(failures, sizeof(failures), ", %" PRIu64 " failed", failed);
-	draw(p, "%s  %" PRIu64 " of %" PRIu64 " projects looked up%s", write_bar((double)done / (double)all, bar), done,
-		all, failures);
+	draw(p, "%s  %" PRIu64 " of %s looked up%s", write_bar((double)done / (double)all, bar), done,
+		COUNTED(all, "project|projects"), failures);
 }
 
 void progress_end(struct progress *p)

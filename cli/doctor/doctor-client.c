@@ -9,6 +9,7 @@
 
 #include "cli/doctor/client-settings.h"
 #include "cli/doctor/doctor-server.h"
+#include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/base/suggest.h"
 #include "lib/domain/index/simplepage.h"
@@ -215,8 +216,8 @@ static void doctor_install(struct doctor_report *r, const char *python, const ch
 			fitting += fits_machine(&p, page->file[i].filename);
 		doctor_report_add(r, fitting ? DOCTOR_WARNING : DOCTOR_WRONG, "install",
 			"put a Python into PATH, or name one: --python 3.12",
-			"no Python is found here; of %zu files of %s %zu are for this machine, %s with %s", page->files,
-			page->project, fitting, p.arch, p.libc);
+			"no Python is found here; of %s of %s %s for this machine, %s with %s",
+			COUNTED(page->files, "file|files"), page->project, COUNTED(fitting, "is|are"), p.arch, p.libc);
 		return;
 	}
 	if (p.from)
@@ -312,8 +313,8 @@ static void doctor_lost(struct doctor_report *r, struct fetch *f, const char *in
 		}
 	}
 	if (count > LIMIT_LOST_NAMED)
-		doctor_wrong(r, "lost", "the operator: wheelcache explain names all", "%zu more files of %s are lost",
-			count - LIMIT_LOST_NAMED, project);
+		doctor_wrong(r, "lost", "the operator: wheelcache explain names all", "of %s, %s lost", project,
+			COUNTED(count - LIMIT_LOST_NAMED, "more file is|more files are"));
 }
 
 // --- the client ---
@@ -580,7 +581,7 @@ static void report_files(const struct client_doctor *d, const char *project, con
 		doctor_wrong(d->report, "project", "the operator: see what answers at this URL", "%s: %s", url, e.msg);
 		return;
 	}
-	doctor_fine(d->report, "project", "%s has %zu file%s here", project, page.files, page.files == 1 ? "" : "s");
+	doctor_fine(d->report, "project", "%s has %s here", project, COUNTED(page.files, "file|files"));
 	doctor_install(d->report, d->o->python, wanted, &page);
 }
 

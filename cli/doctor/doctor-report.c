@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/base/counted.h"
 #include "lib/format/escape.h"
 
 static const char *const level_name[DOCTOR_COUNT] = {"ok", "warning", "wrong"};
@@ -54,8 +55,8 @@ void doctor_report_text(const struct doctor_report *r, bool is_quiet, struct buf
 		}
 	}
 	if (!is_quiet)
-		buf_printf(out, "%zu ok, %zu warnings, %zu wrong\n", r->count[DOCTOR_FINE], r->count[DOCTOR_WARNING],
-			r->count[DOCTOR_WRONG]);
+		buf_printf(out, "%zu ok, %s, %zu wrong\n", r->count[DOCTOR_FINE],
+			COUNTED(r->count[DOCTOR_WARNING], "warning|warnings"), r->count[DOCTOR_WRONG]);
 }
 
 struct jsondoc *doctor_report_json(struct doctor_report *r)

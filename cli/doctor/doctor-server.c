@@ -9,6 +9,7 @@
 #include <sys/timex.h>
 #include <unistd.h>
 
+#include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/net/fetch.h"
 #include "lib/os/clock.h"
@@ -137,8 +138,8 @@ void doctor_service(struct doctor_report *r, const struct config *c, const char 
 		return;
 	if (files < wanted)
 		doctor_warn(r, "limits", "raise LimitNOFILE of the unit, or lower [server] connections",
-			"%s may open %" PRIu64 " files; %" PRIu64 " connections need %" PRIu64, subject, files,
-			c->connections, wanted);
+			"%s may open %s; %s %" PRIu64, subject, COUNTED(files, "file|files"),
+			COUNTED(c->connections, "connection needs|connections need"), wanted);
 	else
 		doctor_fine(r, "limits", "%s may open as many files as it needs", subject);
 	if (pid > 0) {
@@ -177,8 +178,8 @@ void doctor_certificate(struct doctor_report *r, const struct config *c)
 			"%s has ended: no client trusts it", c->tls_cert);
 	else
 		doctor_report_add(r, left < DAYS_LEFT ? DOCTOR_WARNING : DOCTOR_FINE, "certificate",
-			left < DAYS_LEFT ? "renew it, then systemctl reload wheelcache" : "",
-			"%s is valid for %" PRId64 " more days", c->tls_cert, left);
+			left < DAYS_LEFT ? "renew it, then systemctl reload wheelcache" : "", "%s is valid for %s",
+			c->tls_cert, COUNTED((uint64_t)left, "more day|more days"));
 }
 
 static void report_upstream(struct doctor_report *r, const char *who, const char *url, const struct fetch_answer *a)

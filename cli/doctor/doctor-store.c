@@ -17,6 +17,7 @@
 #include "cli/common/probe-places.h"
 #include "cli/common/serve-check.h"
 #include "lib/advisories/advisories.h"
+#include "lib/base/counted.h"
 #include "lib/base/mem.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
@@ -401,8 +402,8 @@ static int look_at_lost_members(void *ctx, const char *view, struct err *e)
 	if (lost.count)
 		doctor_wrong(s->report, "views",
 			"copy it back, or wheelcache demote it there; wheelcache explain FILE says more",
-			"view %s has lost %zu released file%s, first %s/%s", view, lost.count,
-			lost.count == 1 ? "" : "s", lost.item[0].platform, lost.item[0].filename);
+			"view %s has lost %s, first %s/%s", view, COUNTED(lost.count, "released file|released files"),
+			lost.item[0].platform, lost.item[0].filename);
 	return 0;
 }
 
@@ -483,8 +484,8 @@ static void look_at_catalog(struct doctor_report *r, const struct config *c, con
 			doctor_warn(r, "names",
 				"lead jobs to /PLATFORM/simple/ or /VIEW/PLATFORM/simple/ (wheelcache client-config --platform NAME); "
 				"[store] default-view = none ends /simple/",
-				"%zu file name%s other bytes on several platforms, and /simple/ shows one of each",
-				names, names == 1 ? " has" : "s have");
+				"%s other bytes on several platforms, and /simple/ shows one of each",
+				COUNTED(names, "file name has|file names have"));
 	} else if (e.kind == ERR_NOT_FOUND) {
 		doctor_warn(r, "catalog", "wheelcache index, or start the server", "there is no catalog %s", path);
 	} else {
@@ -505,9 +506,11 @@ static void look_at_list(void *ctx, const struct advisories_source *s)
 		doctor_wrong(r, "block-list", "correct it, or get it anew", "%s; the list of %s counts until then",
 			s->error, loaded);
 	else if (s->state.wrong)
-		doctor_warn(r, "block-list", "the health of the server names them",
-			"%s: %llu of its records break the schema, and block all versions of what they name", s->path,
-			(unsigned long long)s->state.wrong);
+		doctor_warn(r, "block-list", "the health of the server names them", "%s: %s", s->path,
+			COUNTED(s->state.wrong,
+				"of its records breaks the schema, and blocks all versions of what it names|"
+				"of its records break the "
+				"schema, and block all versions of what they name"));
 	else
 		doctor_fine(r, "block-list", "%s can be read", s->path);
 }

@@ -7,6 +7,7 @@
 
 #include "indexer/check/misplaced.h"
 #include "indexer/check/reservoir.h"
+#include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
 #include "lib/base/strset.h"
@@ -447,8 +448,8 @@ static int report_missing_platform(void *ctx, const struct catalog_platform *p, 
 	if (store_platform(c->store, p->id) || !p->files)
 		return 0;
 	CLEANUP(mem_free)
-	char *text = xasprintf("platform %s: the store does not have it, but the catalog knows %" PRIu64 " files there",
-		p->name, p->files);
+	char *text = xasprintf("platform %s: the store does not have it, but the catalog knows %s there", p->name,
+		COUNTED(p->files, "file|files"));
 	summary_add(c->summary, CHECK_REPORT_LIST_UNREADABLE, text, NULL, NULL);
 	return 0;
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "lib/base/counted.h"
 #include "lib/base/log.h"
 #include "lib/base/mem.h"
 
@@ -39,8 +40,8 @@ void scan_log_summary(const char *activity, const struct summary *s)
 			item->field[0]);
 	}
 	if (hidden)
-		log_warn("%s: other bytes under %zu known names of private platforms (--log-level debug names them)",
-			activity, hidden);
+		log_warn("%s: other bytes under %s of private platforms (--log-level debug names each)", activity,
+			COUNTED(hidden, "known name|known names"));
 	const uint64_t all = s->list[SCAN_REPORT_LIST_NEWS].all;
 	uint64_t told = 0;
 	for (size_t i = 0; i < s->list[SCAN_REPORT_LIST_NEWS].count && told < SCAN_LOG_NEWS; i++) {
@@ -51,6 +52,9 @@ void scan_log_summary(const char *activity, const struct summary *s)
 		told += !item->is_private;
 	}
 	if (all > told)
-		log_warn("%s: %llu more files are quarantined or do not fit (wheelcache index names them)", activity,
-			(unsigned long long)(all - told));
+		log_warn("%s: %s (wheelcache index names each)", activity,
+			COUNTED(all - told,
+				told ? "more file is quarantined or does not fit|"
+				       "more files are quarantined or do not fit"
+				     : "file is quarantined or does not fit|files are quarantined or do not fit"));
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "indexer/scan/scan.h"
 
-#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
@@ -10,6 +9,7 @@
 #include "indexer/scan/facts-backfill.h"
 #include "indexer/scan/scan-writer.h"
 #include "indexer/walk/scan-file.h"
+#include "lib/base/counted.h"
 #include "lib/base/log.h"
 #include "lib/base/mem.h"
 #include "lib/domain/machine/platform.h"
@@ -84,14 +84,15 @@ static int check_known_platform(void *ctx, const struct catalog_platform *p, str
 		return 0;
 	if (s->store->is_detected && platform_is_slug(str_from(p->name)) && !s->options->allow_empty) {
 		CLEANUP(mem_free)
-		char *text = xasprintf("platform %s: %s/%s is gone, but the catalog knows %" PRIu64
-				       " files there; is its volume mounted? (--allow-empty forgets them)",
-			p->name, s->store->path, p->name, p->files);
+		char *text = xasprintf("platform %s: %s/%s is gone, but the catalog knows %s there; is its volume "
+				       "mounted? (--allow-empty forgets them)",
+			p->name, s->store->path, p->name, COUNTED(p->files, "file|files"));
 		summary_add(s->summary, SCAN_REPORT_LIST_PROBLEMS, text, NULL, NULL);
 		scan_writer_note_unreadable(s->writer);
 		return 0;
 	}
-	log_info("platform %s no longer exists: removing its %" PRIu64 " files from the catalog", p->name, p->files);
+	log_info("platform %s no longer exists: removing its %s from the catalog", p->name,
+		COUNTED(p->files, "file|files"));
 	GROW(s->dropped, s->dropped_count, s->dropped_room);
 	s->dropped[s->dropped_count++] = p->id;
 	return 0;
@@ -138,7 +139,8 @@ static int count_shared_name(void *ctx, const char *filename, uint64_t platforms
 	if (contents == 1)
 		return 0;
 	CLEANUP(mem_free)
-	char *text = xasprintf("%" PRIu64 " platforms, %" PRIu64 " different files", platforms, contents);
+	char *text = xasprintf("%s, %s", COUNTED(platforms, "platform|platforms"),
+		COUNTED(contents, "different file|different files"));
 	summary_add(s->summary, SCAN_REPORT_LIST_DIFFERING, filename, text, NULL);
 	return 0;
 }
@@ -284,9 +286,9 @@ static int run_scan_locked(struct scan *s, struct err *e)
 			continue;
 		scan_writer_keep_platform(s->writer, i);
 		CLEANUP(mem_free)
-		char *text = xasprintf("platform %s: %s holds no wheel, but the catalog knows %" PRIu64
-				       " files there; is its volume mounted? (--allow-empty forgets them)",
-			p->name, place_path(p->place), gone);
+		char *text = xasprintf("platform %s: %s holds no wheel, but the catalog knows %s there; is its "
+				       "volume mounted? (--allow-empty forgets them)",
+			p->name, place_path(p->place), COUNTED(gone, "file|files"));
 		summary_add(s->summary, SCAN_REPORT_LIST_PROBLEMS, text, NULL, NULL);
 	}
 	if (scan_writer_finish(s->writer, s->dropped, s->dropped_count, e) < 0 || look_inside(s, begun_ms, e) < 0 ||

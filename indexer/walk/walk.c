@@ -2,6 +2,7 @@
 #include "indexer/walk/walk.h"
 
 #include "indexer/walk/scan-dir.h"
+#include "lib/base/counted.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
 #include "lib/os/processors.h"
@@ -160,7 +161,7 @@ static void limit_threads(struct scan_workers_options *o)
 	if (!o->threads) {
 		struct processors may = processors_find("");
 		o->threads = may.count;
-		log_debug("reads in %u thread%s: %s", may.count, may.count == 1 ? "" : "s", may.why);
+		log_debug("reads in %s: %s", COUNTED(may.count, "thread|threads"), may.why);
 	}
 	if (o->threads > MOST_THREADS)
 		o->threads = MOST_THREADS;

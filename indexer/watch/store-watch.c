@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/base/mem.h"
@@ -289,9 +290,9 @@ void store_watch_end(struct store_watch *w)
 	bool is_new = n.refused && !w->said_refused;
 	w->said_refused = n.refused != 0;
 	if (is_new)
-		log_warn("watch: %zu of %zu folders are watched: changes of the others are seen at the next scan; set "
+		log_warn("watch: %zu of %s watched: changes of the others are seen at the next scan; set "
 			 "fs.inotify.max_user_watches to %zu or more",
-			n.watched, n.watched + n.refused, n.watched + n.refused);
+			n.watched, COUNTED(n.watched + n.refused, "folder is|folders are"), n.watched + n.refused);
 	pthread_mutex_unlock(&w->lock);
 }
 

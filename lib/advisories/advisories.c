@@ -7,6 +7,7 @@
 
 #include "lib/advisories/advisory-source.h"
 #include "lib/advisories/osv-record.h"
+#include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/base/strset.h"
@@ -141,11 +142,10 @@ static void log_source(const struct block_source *s)
 	struct advisory_list_state f;
 	advisory_list_state(s->list, &f);
 	struct str first = str_cut(&f.notes, '\n');
-	log_info("block list %s: %llu records", s->path, (unsigned long long)f.records);
+	log_info("block list %s: %s", s->path, COUNTED(f.records, "record|records"));
 	if (f.wrong)
-		log_warn("block list %s: %llu records break the schema, and block all versions of what they name, such as "
-			 STR_FMT,
-			s->path, (unsigned long long)f.wrong, STR_ARG(first));
+		log_warn("block list %s: %s the schema, and block all versions of what they name, such as " STR_FMT,
+			s->path, COUNTED(f.wrong, "record breaks|records break"), STR_ARG(first));
 }
 
 static int open_source(struct block_source *s, struct place_folder *folder, struct err *e)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/audit/audit-work.h"
+#include "lib/base/counted.h"
 #include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "lib/base/search.h"
@@ -61,8 +62,8 @@ static void judge_purelib(struct audit_work *w)
 	}
 	if (count && !w->promise.is_any)
 		audit_find(w, AUDIT_PURELIB, first,
-			"is native code where pure Python is installed (%zu such %s): machines may share that folder",
-			count, count == 1 ? "file" : "files");
+			"is native code where pure Python is installed (%s): machines may share that folder",
+			COUNTED(count, "such file|such files"));
 }
 
 static void audit_check_machines(struct audit_work *w)

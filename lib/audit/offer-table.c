@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/counted.h"
 #include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
@@ -364,8 +365,8 @@ static int read_lines(struct list_reader *r, struct str list, struct err *e)
 			return -1;
 	}
 	if (r->line != r->lines || r->table->libraries != r->libraries)
-		return err_set(e, ERR_INVALID, "it has %llu lines behind the first, and that says %llu: it was cut",
-			(unsigned long long)r->line, (unsigned long long)r->lines);
+		return err_set(e, ERR_INVALID, "it has %s behind the first, and that says %llu: it was cut",
+			COUNTED(r->line, "line|lines"), (unsigned long long)r->lines);
 	return r->libraries ? 0 : err_set(e, ERR_INVALID, "it has no library");
 }
 

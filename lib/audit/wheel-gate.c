@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 
@@ -133,6 +134,5 @@ int wheel_gate_check(const struct audit_report *report, struct err *e)
 		buf_puts(&words, i ? "; " : "");
 		wheel_gate_print(&report->finding[i], &words);
 	}
-	return err_set(e, ERR_INVALID, "the audit finds %u error%s: %s", report->errors, report->errors == 1 ? "" : "s",
-		words.data);
+	return err_set(e, ERR_INVALID, "the audit finds %s: %s", COUNTED(report->errors, "error|errors"), words.data);
 }

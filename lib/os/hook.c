@@ -14,6 +14,7 @@
 
 #include "lib/base/arena.h"
 #include "lib/base/buf.h"
+#include "lib/base/counted.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
 
@@ -394,7 +395,7 @@ void hook_queue_free(struct hook_queue *h, unsigned seconds)
 	if (h->has_thread)
 		pthread_join(h->thread, NULL);
 	if (h->dropped)
-		log_warn("%s on-change was not run for %zu changes", h->section, h->dropped);
+		log_warn("%s on-change was not run for %s", h->section, COUNTED(h->dropped, "change|changes"));
 	pthread_cond_destroy(&h->changed);
 	pthread_mutex_destroy(&h->lock);
 	free(h);

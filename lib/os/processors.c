@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/sysinfo.h>
 
+#include "lib/base/counted.h"
 #include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "lib/base/mem.h"
@@ -84,7 +85,8 @@ struct processors processors_find(const char *root)
 	unsigned all = (unsigned)get_nprocs(), allowed = count_allowed();
 	struct processors p = {.count = allowed ? allowed : all ? all : 1, .why = "one per processor"};
 	if (p.count < all)
-		snprintf(p.why, sizeof(p.why), "its affinity allows %u of %u processors", allowed, all);
+		snprintf(p.why, sizeof(p.why), "its affinity allows %u of %s", allowed,
+			COUNTED(all, "processor|processors"));
 	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_CGROUPS);
 	CLEANUP(mem_free) char *self = xasprintf("%s/proc/self", root);
 	if (!read_value(self, "cgroup", &text))

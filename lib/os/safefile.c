@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/counted.h"
 #include "lib/os/fs.h"
 
 enum {
@@ -202,8 +203,8 @@ static int check_file(const struct stat *st, int folder, const char *path, struc
 	if (!S_ISREG(st->st_mode))
 		return err_set(e, ERR_IO, "%s: it is no regular file", path);
 	if (st->st_nlink > 1)
-		return err_set(e, ERR_IO, "%s: it has %ju names (hard links): it may be another file as well", path,
-			(uintmax_t)st->st_nlink);
+		return err_set(e, ERR_IO, "%s: it has %s (hard links): it may be another file as well", path,
+			COUNTED(st->st_nlink, "name|names"));
 	if (!is_expected_owner(st, &parent))
 		return err_set(e, ERR_IO,
 			"%s: it belongs to user %ju, neither to root nor to its folder's owner, user %ju", path,

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/os/clock.h"
 #include "lib/os/fs.h"
@@ -280,8 +281,8 @@ static int check_lookup_failures(const struct apply_state *a, const struct planf
 	if (h->failed * 100 <= h->projects * a->options->max_failures)
 		return 0;
 	const struct planfile_failure *first = h->failures ? &h->failure[0] : NULL;
-	return err_set(e, ERR_NET, "%s %llu of %llu look-ups failed (%s: %s), and --max-failures is %llu%%", when,
-		(unsigned long long)h->failed, (unsigned long long)h->projects, first ? first->project : "?",
+	return err_set(e, ERR_NET, "%s %llu of %s failed (%s: %s), and --max-failures is %llu%%", when,
+		(unsigned long long)h->failed, COUNTED(h->projects, "look-up|look-ups"), first ? first->project : "?",
 		first ? first->result : "?", (unsigned long long)a->options->max_failures);
 }
 
@@ -393,8 +394,9 @@ static int check_rechecked(const struct apply_state *a, enum rechecked from, enu
 	}
 	if (!wrong || is_skipped)
 		return 0;
-	return err_set(e, ERR_CONFLICT, "%zu files %s, %s/%s first: make a new plan, or leave them out with %s", wrong,
-		what, first->planned->platform, first->planned->path, option);
+	return err_set(e, ERR_CONFLICT, "%s %s, %s/%s first: make a new plan, or leave %s out with %s",
+		COUNTED(wrong, "file|files"), what, first->planned->platform, first->planned->path,
+		wrong == 1 ? "it" : "them", option);
 }
 
 static int check_all_rechecked(const struct apply_state *a, struct err *e)

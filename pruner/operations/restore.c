@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "lib/base/counted.h"
 #include "lib/state/catalog/catalog-plan.h"
 #include "lib/state/publish/sidecar-ops.h"
 
@@ -140,5 +141,5 @@ int restore(struct operation *x, const struct restore_options *options, struct e
 	uint64_t lost = x->count[OPERATION_GONE] + x->count[OPERATION_FAILED];
 	if (operation_end(x, e) < 0)
 		return -1;
-	return lost ? err_set(e, ERR_NOT_FOUND, "%llu files could not be restored", (unsigned long long)lost) : 0;
+	return lost ? err_set(e, ERR_NOT_FOUND, "%s could not be restored", COUNTED(lost, "file|files")) : 0;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "builder/missing/kept-locks.h"
+#include "lib/base/counted.h"
 #include "lib/base/strset.h"
 #include "lib/os/clock.h"
 #include "lib/state/catalog/catalog-row.h"
@@ -111,9 +112,9 @@ static int check_retired_locks(struct retire_state *r, const struct config *c, s
 	}
 	if (count)
 		return err_set(e, ERR_CONFLICT,
-			"lock files name %zu of its files, %s first (" KEPT_LOCKS_WORDS
+			"lock files name %s, %s first (" KEPT_LOCKS_WORDS
 			"): installs from them would fail. Nothing was done: --force retires it nevertheless",
-			count, filename, path);
+			COUNTED(count, "file of it|files of it"), filename, path);
 	tombstones_release(&r->found); // it is read again when no file can be added any more
 	strset_release(&r->projects);
 	return 0;
@@ -194,8 +195,9 @@ int retire(struct operation *x, const struct config *c, const struct platform *p
 	}
 	uint64_t failed = x->count[OPERATION_FAILED], kept = x->count[OPERATION_KEPT];
 	if (!failed && kept)
-		return err_set(e, ERR_CONFLICT,
-			"views have %llu of its files, so these stay listed: demote them, then repeat this",
-			(unsigned long long)kept);
-	return failed ? err_set(e, ERR_IO, "%llu files are still listed", (unsigned long long)failed) : 0;
+		return err_set(e, ERR_CONFLICT, "views have %s, then repeat this",
+			COUNTED(kept,
+				"of its files, so this stays listed: demote it|"
+				"of its files, so these stay listed: demote them"));
+	return failed ? err_set(e, ERR_IO, "%s still listed", COUNTED(failed, "file is|files are")) : 0;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/counted.h"
 #include "lib/install/index-files.h"
 #include "lib/view/site-check.h"
 #include "pruner/plan/verdict.h"
@@ -198,14 +199,13 @@ int view_losses_refuse(const struct view_losses *l, struct err *e)
 	const struct planfile_view *view = view_losses_found(l, &views);
 	CLEANUP(buf_release) struct buf names = buf_up_to(ERR_MSG_SIZE / 2);
 	for (size_t i = 0; i < views && !names.failed; i++)
-		buf_printf(&names, "%s%s (%llu project%s, %llu version%s, %s first)", i ? ", " : "", view[i].view,
-			(unsigned long long)view[i].projects, view[i].projects == 1 ? "" : "s",
-			(unsigned long long)view[i].versions, view[i].versions == 1 ? "" : "s", view[i].first);
+		buf_printf(&names, "%s%s (%s, %s, %s first)", i ? ", " : "", view[i].view,
+			COUNTED(view[i].projects, "project|projects"), COUNTED(view[i].versions, "version|versions"),
+			view[i].first);
 	if (!views)
 		return 0;
 	return err_set(e, ERR_CONFLICT,
-		"clients of %zu view%s that do%s not merge upstream would lose: %s%s. Nothing was done: set upstream = "
+		"clients of %s not merge upstream would lose: %s%s. Nothing was done: set upstream = "
 		"merge, or name the views in [prune] clients-have-upstream",
-		views, views == 1 ? "" : "s", views == 1 ? "es" : "", names.len ? names.data : "",
-		names.failed ? " …" : "");
+		COUNTED(views, "view that does|views that do"), names.len ? names.data : "", names.failed ? " …" : "");
 }

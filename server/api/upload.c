@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/format/digest.h"
@@ -58,8 +59,7 @@ static struct reply *make_reply(const struct upload *u, const struct error_statu
 	CLEANUP(mem_free) char *code = xasprintf("%u %s", a->status, message);
 	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_METADATA);
 	if (refusal && refusal->errors)
-		buf_printf(&text, "%s: the audit finds %u error%s:", u->file, refusal->errors,
-			refusal->errors == 1 ? "" : "s");
+		buf_printf(&text, "%s: the audit finds %s:", u->file, COUNTED(refusal->errors, "error|errors"));
 	else
 		buf_puts(&text, message);
 	jsondoc_set(doc, "message:s title:s", message, a->title);

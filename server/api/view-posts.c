@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/domain/promotion/evidence.h"
@@ -190,8 +191,9 @@ static int run_evidence(struct json_post *p, struct reply **answer, struct err *
 	const struct evidence *r = &x->record;
 	CLEANUP(mem_free)
 	char *words = xasprintf("%s, Python %s: %" PRIu64 " passed, %" PRIu64 " failed, %" PRIu64
-				" skipped, about %zu wheels, for %s",
-		r->kind, r->python, r->passed, r->failed, r->skipped, r->wheels, x->views.data);
+				" skipped, about %s, for %s",
+		r->kind, r->python, r->passed, r->failed, r->skipped, COUNTED(r->wheels, "wheel|wheels"),
+		x->views.data);
 	sender_audit(&x->post.sender, (struct audit_entry){.platform = r->platform,
 						     .file = r->wheels == 1 ? r->wheel[0].filename : NULL,
 						     .sha256 = id,

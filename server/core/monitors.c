@@ -8,6 +8,7 @@
 
 #include "lib/advisories/advisories.h"
 #include "lib/base/buf.h"
+#include "lib/base/counted.h"
 #include "lib/base/log.h"
 #include "lib/os/clock.h"
 #include "lib/os/timer-thread.h"
@@ -454,7 +455,8 @@ static void note_success(struct release_worker *w, bool did)
 {
 	struct server_context *s = w->scheduler->context;
 	if (did && w->state.failures)
-		log_info("platform %s: released, after %u failures", w->platform, w->state.failures);
+		log_info("platform %s: released, after %s", w->platform,
+			COUNTED(w->state.failures, "failure|failures"));
 	pthread_mutex_lock(&w->scheduler->lock);
 	w->state.failures = 0;
 	w->state.pending_since = 0;

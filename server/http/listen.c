@@ -15,6 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "lib/base/counted.h"
 #include "lib/base/decimal.h"
 #include "lib/base/log.h"
 #include "lib/base/mem.h"
@@ -236,7 +237,7 @@ unsigned listen_limit(unsigned wanted)
 	unsigned most = limit.rlim_cur > 2 * DESCRIPTORS_KEPT ? (unsigned)limit.rlim_cur - DESCRIPTORS_KEPT
 							      : (unsigned)limit.rlim_cur / 2;
 	if (most < wanted)
-		log_warn("%u connections at most: the limit of open files allows no more", most);
+		log_warn("%s at most: the limit of open files allows no more", COUNTED(most, "connection|connections"));
 	return most < wanted ? most : wanted;
 }
 

@@ -274,7 +274,7 @@ static void put_failure_rows(struct buf *out, const struct builds_data *d)
 		put_project_head(out, &f->attempt);
 		html_put(out, "<td>%t", f->since);
 		if (f->count > 1)
-			buf_printf(out, ", %u times", f->count);
+			html_put(out, ", %m", f->count, "time|times");
 		buf_puts(out, "</td>");
 		put_why(out, &f->attempt);
 		buf_puts(out, "</td></tr>\n");
@@ -310,9 +310,9 @@ void builds_page_write(const struct html_frame *frame, const struct builds_data 
 	html_begin(out, frame, "Builds", "What builders tried, and what fails now");
 	buf_puts(out, data->failures ? "<span class=\"state busy still\">" : "<span class=\"state\">");
 	if (data->failures)
-		html_count(out, data->failures);
-	html_put(out, "%h</span>\n</header>\n", data->failures == 1 ? " fails" : data->failures ? " fail"
-		: "Nothing fails");
+		html_put(out, "%m</span>\n</header>\n", data->failures, "fails|fail");
+	else
+		buf_puts(out, "Nothing fails</span>\n</header>\n");
 	put_build_totals(out, data);
 	buf_puts(out, "<h2>What fails now</h2>\n");
 	put_failure_rows(out, data);

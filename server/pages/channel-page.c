@@ -32,7 +32,7 @@ static void put_run(struct buf *out, const struct catalog_evidence *r, bool sees
 			class, r->passed, r->failed, r->skipped);
 	}
 	buf_puts(out, "</td>");
-	html_count_cell(out, r->wheels, "wheel");
+	html_count_cell(out, r->wheels, "wheel|wheels");
 	html_put(out, "<td>%t", r->received);
 	if (sees_names)
 		html_put(out, "</td><td class=\"why\">%s%h%s", r->by, *r->address ? " from " : "", r->address);
@@ -75,8 +75,8 @@ static void put_generation(struct buf *out, const struct catalog_generation *g, 
 	// An override is seen without a click.
 	bool has_override = change->files && change->file[0].override;
 	if (change->files || change->is_cut) {
-		buf_printf(out, "<details%s><summary>%zu file%s%s</summary><ul>\n", has_override ? " open" : "",
-			change->files, change->files == 1 ? "" : "s", change->is_cut ? " and more" : "");
+		html_put(out, "<details%h><summary>%m%h</summary><ul>\n", has_override ? " open" : "", change->files,
+			"file|files", change->is_cut ? " and more" : "");
 		for (size_t i = 0; i < change->files; i++) {
 			const struct generation_file *f = &change->file[i];
 			html_put(out, "%h%s</span> %s",
@@ -104,7 +104,7 @@ static void put_age(struct buf *out, int64_t came, int64_t now)
 	else if (hours < 48)
 		buf_printf(out, "%" PRId64 " h", hours);
 	else
-		buf_printf(out, "%" PRId64 " days", hours / 24);
+		html_put(out, "%m", hours / 24, "day|days");
 }
 
 // What the tests of a kind say, with a link to the record.
@@ -424,7 +424,7 @@ void channel_page_write(const struct html_frame *frame, const struct channel_dat
 			html_put(out, "project=%u&amp;", query->project);
 		buf_printf(out, "limit=%" PRIu64 "\">Show more</a></nav>\n", 4 * query->limit);
 	} else if (data->has_more)
-		buf_printf(out, "<p class=\"note\">Each list has its first %" PRIu64 " rows.</p>\n", query->limit);
+		html_put(out, "<p class=\"note\">Each list has its first %m.</p>\n", query->limit, "row|rows");
 	html_end(out, "<a href=\"?format=json\">JSON</a> · <a href=\"../../../%u/simple/\">index</a>", data->view);
 }
 

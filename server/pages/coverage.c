@@ -496,9 +496,10 @@ static void put_coverage(struct buf *out, const struct page_query *q, const stru
 		buf_puts(out, "<p class=\"note\">No platform with a known Python fits.</p>\n");
 		return;
 	}
-	html_put(out, "<p class=\"note\">%n%h%h", d->total, d->total == 1 ? " project" : " projects",
-		!d->total ? " with such a name.</p>\n" : d->rows ? ". Each cell leads to its reason.</p>\n"
-			: "; none of these rows has such a state.</p>\n");
+	html_put(out, "<p class=\"note\">%m%h", d->total, "project|projects",
+		!d->total ? " with such a name.</p>\n"
+		: d->rows ? ". Each cell leads to its reason.</p>\n"
+			  : "; none of these rows has such a state.</p>\n");
 	if (d->rows)
 		put_coverage_matrix(out, d);
 	if (d->rows == 1 && d->total == 1) {

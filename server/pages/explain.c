@@ -366,10 +366,9 @@ static void put_files(struct buf *out, const struct jsondoc *here, const char *u
 		if (unknown)
 			buf_puts(out, "unknown");
 		else if (errors)
-			buf_printf(out, "<span class=\"verdict goes\">%" PRId64 " error%s</span>", errors,
-				errors == 1 ? "" : "s");
+			html_put(out, "<span class=\"verdict goes\">%m</span>", errors, "error|errors");
 		else if (warnings)
-			buf_printf(out, "%" PRId64 " warning%s", warnings, warnings == 1 ? "" : "s");
+			html_put(out, "%m", warnings, "warning|warnings");
 		else if (audit)
 			buf_puts(out, "good");
 		buf_puts(out, "</td>");
@@ -421,7 +420,7 @@ static void put_upstream_rows(struct buf *out, const struct jsondoc *each)
 		html_put(out, "<p class=\"note\">Upstream %s: %h%s%s", jsondoc_get_str(row, "name"),
 			jsondoc_get_str(row, "result"), why ? ", " : NULL, why);
 		if (jsondoc_get_int(row, "files", &files))
-			buf_printf(out, ", %" PRId64 " file%s", files, files == 1 ? "" : "s");
+			html_put(out, ", %m", files, "file|files");
 		buf_puts(out, "</p>\n");
 	}
 }
@@ -470,7 +469,7 @@ static void put_upstream(struct buf *out, const struct jsondoc *upstream)
 	if (why && *why)
 		html_put(out, ", %s", why);
 	if (jsondoc_get_int(upstream, "files", &files))
-		buf_printf(out, ", %" PRId64 " file%s", files, files == 1 ? "" : "s");
+		html_put(out, ", %m", files, "file|files");
 	buf_puts(out, "</p>\n");
 	put_upstream_rows(out, jsondoc_get(upstream, "each"));
 	put_conflicts(out, jsondoc_get(upstream, "conflicts"));
@@ -521,8 +520,7 @@ static void write_explain_html(struct page_query *q, const struct jsondoc *expla
 	html_begin(out, page_frame(q), title, words);
 	losses_state(jsondoc_get(explanation, "lost"), out);
 	if (errors)
-		buf_printf(out, "<span class=\"state still busy\">%" PRId64 " error%s</span>", errors,
-			errors == 1 ? "" : "s");
+		html_put(out, "<span class=\"state still busy\">%m</span>", errors, "error|errors");
 	buf_puts(out, "</header>\n");
 	losses_table(jsondoc_get(explanation, "lost"), up, out);
 	put_files(out, here, up);

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "lib/base/counted.h"
 #include "lib/format/digest.h"
 #include "lib/format/escape.h"
 #include "lib/os/clock.h"
@@ -67,10 +68,9 @@ void html_text(struct buf *out, const char *text)
 // words: "file|files"
 static void put_many(struct buf *out, uint64_t n, const char *words)
 {
-	struct str many = str_from(words), one = str_cut(&many, '|');
 	html_count(out, n);
 	buf_putc(out, ' ');
-	buf_str(out, n == 1 ? one : many);
+	buf_str(out, counted_words(n, words));
 }
 
 void html_put_values(struct buf *out, const struct form_value *value)
@@ -175,9 +175,9 @@ void html_count(struct buf *out, uint64_t n)
 	buf_add(out, digits + at, sizeof(digits) - at);
 }
 
-void html_count_cell(struct buf *out, uint64_t n, const char *unit)
+void html_count_cell(struct buf *out, uint64_t n, const char *units)
 {
-	buf_printf(out, "<td class=\"n\" data-of=\"%s%s\">", unit, n == 1 ? "" : "s");
+	buf_printf(out, "<td class=\"n\" data-of=\"" STR_FMT "\">", STR_ARG(counted_words(n, units)));
 	html_count(out, n);
 	buf_puts(out, "</td>");
 }

@@ -68,8 +68,8 @@ void html_time_of(struct buf *out, const char *when); // the same of what clock_
 // What a document has: the string of a key, "" if it has none or null; a number, 0 if none.
 const char *html_get(const struct jsondoc *doc, const char *key);
 uint64_t html_get_count(const struct jsondoc *doc, const char *key);
-// A cell with a number; its unit, "file" or "files", is shown in a narrow window.
-void html_count_cell(struct buf *out, uint64_t n, const char *unit);
+// A cell with a number; its unit, of "file|files", is shown in a narrow window.
+void html_count_cell(struct buf *out, uint64_t n, const char *units);
 // A cell with the first digits of a hash, whose title is the whole; its name is shown in a narrow window. NULL or "": none.
 void html_hash_cell(struct buf *out, const char *name, const char *hex);
 void html_count(struct buf *out, uint64_t n); // "1,234,567"

@@ -207,8 +207,8 @@ static void write_missing_html(struct page_query *q, const struct missing_query 
 	}
 	buf_puts(out, rows ? "</tbody>\n</table></div>\n" : "<p class=\"note\">Nothing needs attention.</p>\n");
 	if (rows < m->rows)
-		buf_printf(out, "<p class=\"note\">These are the first %zu of %zu rows; the JSON has all.</p>\n", rows,
-			m->rows);
+		html_put(out, "<p class=\"note\">These are the first %d of %m; the JSON has all.</p>\n", rows, m->rows,
+			"row|rows");
 	html_end(out, "<a href=\"?format=json\">JSON</a>");
 }
 

@@ -285,8 +285,7 @@ static int plan_put_files(struct plan_page_writer *w, struct err *e)
 	struct str digits = str_from(w->query->text[ARGUMENT_PAGE]);
 	decimal_cut(&digits, 10000000, &page);
 	page = page < 1 ? 1 : page > pages && pages ? pages : page;
-	html_put(w->out, "<p class=\"note\">%n%h%b</p>\n", all.files, all.files == 1 ? " file, " : " files, ",
-		all.bytes);
+	html_put(w->out, "<p class=\"note\">%m, %b</p>\n", all.files, "file|files", all.bytes);
 	if (!all.files)
 		return 0;
 	if (put_page_of_files(w, of, page, e) < 0)
@@ -530,10 +529,11 @@ static void put_applied(struct plan_page_writer *w)
 		html_put(w->out, " by %s", a->by);
 	html_put(w->out, ", with <code>wheelcache prune apply</code>. %n of its ", a->files);
 	uint64_t all = sum_of_platforms(w, 1).files;
-	html_put(w->out, "%n%h%h To remove more, make a new plan.</p>\n<figure class=\"card\"><figcaption>To undo it"
+	html_put(w->out,
+		"%m%h To remove more, make a new plan.</p>\n<figure class=\"card\"><figcaption>To undo it"
 		"</figcaption><pre><code>wheelcache prune restore --config /etc/wheelcache/wheelcache.conf --run "
-		"%s</code></pre></figure>\n", all, all == 1 ? " file" : " files",
-		a->files == 1 ? " is unlisted." : " are unlisted.", w->id);
+		"%s</code></pre></figure>\n",
+		all, "file|files", a->files == 1 ? " is unlisted." : " are unlisted.", w->id);
 }
 
 static int put_command(struct plan_page_writer *w, struct err *e)
@@ -551,8 +551,7 @@ static int put_command(struct plan_page_writer *w, struct err *e)
 			return -1;
 	buf_puts(w->out, "<h2 id=\"apply\">To apply it</h2>\n<figure class=\"card\"><figcaption>");
 	if (chosen.count)
-		buf_printf(w->out, "Without %zu file%s</figcaption><pre><code>", chosen.count,
-			chosen.count == 1 ? "" : "s");
+		html_put(w->out, "Without %m</figcaption><pre><code>", chosen.count, "file|files");
 	else
 		buf_puts(w->out, "All of it</figcaption><pre><code>");
 	plan_choice_command(w->out, &chosen, jsondoc_get_str(w->head, "file"));

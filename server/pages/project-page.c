@@ -92,7 +92,7 @@ static void put_newest_row(const struct project_page *p, size_t first)
 		html_put(p->out, ": %s", n->why);
 	}
 	if (n->newers > 1)
-		buf_printf(p->out, "; %zu newer versions do not install", n->newers);
+		html_put(p->out, "; %m not install", n->newers, "newer version does|newer versions do");
 	buf_puts(p->out, "</td></tr>\n");
 }
 
@@ -115,10 +115,10 @@ static void put_versions(const struct project_page *p)
 			r->version);
 		if (r->is_yanked)
 			buf_puts(p->out, " <span class=\"verdict wrong\">yanked</span>");
-		html_put(p->out,
-			"</th><td class=\"n\" data-of=\"file%h\">%d</td><td class=\"n\" data-of=\"wheel%h\">%d</td>"
-			"<td class=\"n\" data-of=\"\">%b</td><td class=\"full\">", r->files == 1 ? "" : "s", r->files,
-			r->wheels == 1 ? "" : "s", r->wheels, r->bytes);
+		buf_puts(p->out, "</th>");
+		html_count_cell(p->out, r->files, "file|files");
+		html_count_cell(p->out, r->wheels, "wheel|wheels");
+		html_put(p->out, "<td class=\"n\" data-of=\"\">%b</td><td class=\"full\">", r->bytes);
 		if (r->last)
 			html_time(p->out, r->last);
 		buf_puts(p->out, "</td>");
@@ -214,9 +214,8 @@ static void put_metadata(const struct project_page *p)
 	buf_puts(p->out, "</dl>\n");
 	enum { OPEN_ROWS = 12 };
 	if (m->dependencies) {
-		buf_printf(p->out, "<details%s><summary>%zu dependenc%s</summary>\n<ul>",
-			m->dependencies <= OPEN_ROWS ? " open" : "", m->dependencies,
-			m->dependencies == 1 ? "y" : "ies");
+		html_put(p->out, "<details%h><summary>%m</summary>\n<ul>", m->dependencies <= OPEN_ROWS ? " open" : "",
+			m->dependencies, "dependency|dependencies");
 		for (size_t i = 0; i < m->dependencies; i++)
 			html_put(p->out, "<li><code>%s</code></li>\n", m->dependency[i]);
 		buf_puts(p->out, m->has_more ? "</ul>and more</details>\n" : "</ul></details>\n");
@@ -473,9 +472,9 @@ static void put_upstream_answer(const struct project_page *p)
 		if (hours < 1)
 			buf_puts(p->out, "less than an hour");
 		else if (hours < 48)
-			buf_printf(p->out, "%" PRId64 " hour%s", hours, hours == 1 ? "" : "s");
+			html_put(p->out, "%m", hours, "hour|hours");
 		else
-			buf_printf(p->out, "%" PRId64 " days", hours / 24);
+			html_put(p->out, "%m", hours / 24, "day|days");
 		html_put(p->out, " old (%t)", when);
 		if (m->upstream.result != UPSTREAM_KNOWN)
 			buf_printf(p->out, "; the last request: %s", upstream_result_name[m->upstream.result]);

@@ -190,7 +190,7 @@ static void put_result(struct buf *out, const struct jsondoc *found)
 		buf_puts(out, "<td class=\"n\"></td><td></td><td class=\"full\"><span class=\"verdict\">upstream’s</span></td></tr>\n");
 		return;
 	}
-	html_count_cell(out, html_get_count(found, "files"), "file");
+	html_count_cell(out, html_get_count(found, "files"), "file|files");
 	buf_puts(out, "<td class=\"name\">");
 	if (!jsondoc_is_null(found, "newest"))
 		html_time_of(out, html_get(found, "newest"));
@@ -213,7 +213,7 @@ static void put_answer(struct page_query *q, struct buf *out, const struct jsond
 		return;
 	}
 	if (total && !is_near) {
-		html_put(out, "%n%h", total, total == 1 ? " project" : " projects");
+		html_put(out, "%m", total, "project|projects");
 	} else {
 		buf_puts(out, "No project");
 	}

@@ -471,7 +471,7 @@ static void put_hidden_row(struct buf *out, const struct jsondoc *row)
 	const char *version = html_get(row, "version");
 	html_begin_project_row(out, "../", html_get(row, "project"));
 	html_put(out, "<td class=\"name\">%s</td><td class=\"name\">%s</td>", version, html_get(row, "upstream"));
-	html_count_cell(out, html_get_count(row, "files"), "file");
+	html_count_cell(out, html_get_count(row, "files"), "file|files");
 	html_put(out, "<td><span class=\"verdict%h\">%s</span></td><td class=\"name kind\" data-of=\"from\">",
 		strcmp(html_get(row, "rule"), offering_rule_name[OFFERING_RECORD]) == 0 ? " goes" : "", html_get(row, "rule"));
 	if (*html_get(row, "offered"))
@@ -560,8 +560,8 @@ static void put_lists(const struct jsondoc *doc, struct buf *out)
 		const struct jsondoc *notes = jsondoc_get(one, "malformed-records");
 		const char *error = html_get(one, "error");
 		html_put(out, "<tr><th scope=\"row\" class=\"file\">%s</th>", html_get(one, "list"));
-		html_count_cell(out, html_get_count(one, "records"), "record");
-		html_count_cell(out, html_get_count(one, "malformed"), "left out");
+		html_count_cell(out, html_get_count(one, "records"), "record|records");
+		html_count_cell(out, html_get_count(one, "malformed"), "left out|left out");
 		put_until(out, "loaded", html_get(one, "loaded"));
 		html_put(out, "<td class=\"why full\"><span class=\"verdict %h\">%h</span>%h%s", *error ? "wrong" : "good",
 			*error ? "old" : "good", *error ? " " : "", error);

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "lib/base/counted.h"
 #include "lib/os/clock.h"
 #include "server/pages/html-layout.h"
 
@@ -108,7 +109,8 @@ void trend_picture_write(const struct trend_day *day, size_t count, const struct
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"trend\" viewBox=\"0 0 %zu %d\" role=\"img\" "
 		"aria-labelledby=\"trend-title trend-words\">\n",
 		width, TOP + BARS + BOTTOM);
-	buf_printf(out, "<title id=\"trend-title\">%s on each of the last %zu days</title>\n", sum.words->what, count);
+	buf_printf(out, "<title id=\"trend-title\">%s on each of the last %s</title>\n", sum.words->what,
+		COUNTED(count, "day|days"));
 	buf_puts(out, "<desc id=\"trend-words\">");
 	put_counts(out, sum.all, sum.words, " and ");
 	buf_puts(out, " from ");

@@ -41,7 +41,7 @@ static void put_usage_table(struct buf *out, enum usage_by by, const struct usag
 		if (by == USAGE_VERSION)
 			html_put(out, "<td class=\"name\">%s</td>", row->version);
 		html_put(out, "<td class=\"n\" data-of=\"\">%b</td>", row->bytes);
-		html_count_cell(out, row->files, "file");
+		html_count_cell(out, row->files, "file|files");
 		put_day(out, "newest", row->newest);
 		put_day(out, "last download", row->downloaded);
 		buf_puts(out, "</tr>\n");
@@ -109,8 +109,8 @@ static int write_usage(struct page_query *q, struct buf *out, struct err *e)
 		else
 			buf_puts(out, "<p class=\"note\">There is no such file.</p>\n");
 		if (usage.cut)
-			buf_printf(out, "<p class=\"note\">These are the first %zu of %zu rows.</p>\n", usage.rows,
-				usage.rows + usage.cut);
+			html_put(out, "<p class=\"note\">These are the first %d of %m.</p>\n", usage.rows,
+				usage.rows + usage.cut, "row|rows");
 		buf_puts(out, "<nav aria-label=\"Forms\">");
 		if (usage.cut && q->limit < LIMIT_USAGE_ROWS)
 			put_usage_link(out, q, 4 * q->limit, "", "Show more");

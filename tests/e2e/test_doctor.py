@@ -401,7 +401,7 @@ def test_which_python_is_judged(many, tmp_path):
     assert found(ask(url, tmp_path, "--project", "pure", "--python", "/nonexistent"), "wrong", "python")
     (tmp_path / "empty").mkdir()
     level, text = install(many, tmp_path, "distant", PATH=str(tmp_path / "empty"))
-    assert level == ("wrong" if os.uname().machine != "s390x" else "warning") and "no Python is found here; of 1 files of distant 0" in text
+    assert level == ("wrong" if os.uname().machine != "s390x" else "warning") and "no Python is found here; of 1 file of distant 0" in text
     assert serving.run("doctor", "--client", url, "--python", "3.12").returncode == 2
 
 

@@ -284,4 +284,4 @@ def test_wheels_without_facts_are_said(begin, lists, tmp_path):
     native(tmp_path / "store" / "deb12", "1.0", name="rusty")
     server = begin("deb12", more="[index]\nfacts = no\n", block=lists.folder)
     done = exposed(server, "--check")
-    assert "of 1 wheels it is not known what they bundle" in done.stderr and "[index] facts is off" in done.stderr
+    assert "of 1 wheel it is not known what it bundles" in done.stderr and "[index] facts is off" in done.stderr

@@ -198,7 +198,7 @@ def test_index_fills_what_a_catalog_lacks(at, tmp_path):
     found = find(at, "--symbol", "gone_call")
     assert (found["found"], found["without_facts"]) == ([], [{"platform": indexing.PLATFORM, "wheels": 1}])
     done = serving.run(*at.command("--config", config, "--symbol", "gone_call", name="find"))
-    assert "1 wheels of debian-12-x86_64 were not searched" in done.stderr and "[index] facts is off" in done.stderr
+    assert "1 wheel of debian-12-x86_64 was not searched" in done.stderr and "[index] facts is off" in done.stderr
     indexing.numbers(at.index(), unchanged=1, facts_taken=1, facts_lacking=0)
     assert versions(at, "--symbol", "gone_call") == ["1.0"]
     indexing.numbers(at.index(), facts_taken=0)

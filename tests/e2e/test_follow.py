@@ -122,7 +122,7 @@ def test_what_is_lost_is_reported_until_it_is_built_again(here):
         summary, steps = here.follow(code=1)
         assert steps == [(PLATFORM, "lost", "lost", FOO)] and summary["lost"] == 1
     done = here.tool("prune", "follow", "--quiet", code=1)
-    assert FOO in done.stdout and "yanked" in done.stdout and "1 files are lost" in done.stderr
+    assert FOO in done.stdout and "yanked" in done.stdout and "1 file is lost" in done.stderr
     here.wheel(f"{PLATFORM}/f/foo", "foo", tag=TAGS, build="1")
     here.scan()
     assert here.follow()[0]["lost"] == 0

@@ -122,7 +122,7 @@ def test_of_many_the_first_are_named(place):
     serving.wait_for(lambda: view()["lost-files"] == len(wheels), 60, "the look")
     assert [one["project"] for one in view()["lost"]] == ["many"] * shown
     done = place.doctor("/tested/simple/", "many")
-    assert done.stdout.count("view tested has lost many-1.") == shown and "1 more files of many are lost" in done.stdout
+    assert done.stdout.count("view tested has lost many-1.") == shown and "of many, 1 more file is lost" in done.stdout
     place.server.stop()
     log = place.server.errors()
     assert log.count("view tested: lost: ") == shown and "view tested: and 1 more that are lost" in log

@@ -500,7 +500,7 @@ def test_log_names_nothing_of_private_platforms(serve, tmp_path, index):
     for platform, project in ((PLATFORM, "acme"), ("customer", HIDDEN)):
         wheel, = (store / platform).glob("*.whl")
         storelib.make_wheel(tmp_path / platform, project, "1.0", requires_python=">=3").path.replace(wheel)
-    serving.wait_for(lambda: "other bytes under 1 known names of private platforms" in server.errors(), SOON, "it is told")
+    serving.wait_for(lambda: "other bytes under 1 known name of private platforms" in server.errors(), SOON, "it is told")
     assert f"other bytes under a known name: {PLATFORM}/acme-1.0-py3-none-any.whl" in server.errors()
     mark = wheel.with_name(f"{wheel.name}.yanked")
     mark.symlink_to(mark.name)  # leads nowhere

@@ -243,7 +243,7 @@ def test_malformed_records_are_named(site):
     site.serve()
     assert site.list()["malformed"] == 1 and "MAL-2026-1.json: versions is no array" in site.list()["malformed-records"][0]
     doctor = serving.run("doctor", "--config", site.server.config_path, "--catalog", site.server.catalog)
-    assert "1 of its records break the schema" in doctor.stdout
+    assert "1 of its records breaks the schema" in doctor.stdout
 
 
 # --- uv ---

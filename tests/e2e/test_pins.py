@@ -89,7 +89,7 @@ def test_apply_that_is_repeated_lists_it_again(at):
 
 def test_retirement_leaves_it(at):
     done = tool(at, "platform", "retire", PLATFORM)
-    assert done.returncode == 1 and "views have 1 of its files, so these stay listed: demote them" in done.stderr
+    assert done.returncode == 1 and "views have 1 of its files, so this stays listed: demote it" in done.stderr
     assert f"kept {FIRST}: {PINNED}" in done.stdout and len(at.unlisted()) == 9
     promote(at, removes=[FIRST])
     assert tool(at, "platform", "retire", PLATFORM).returncode == 0
@@ -207,7 +207,7 @@ def test_retirement_and_remove_need_force(at):
     path = lock(at, SECOND)
     promote(at, removes=[FIRST])
     done = tool(at, "platform", "retire", PLATFORM)
-    assert done.returncode == 1 and f"name 1 of its files, {SECOND} first (locked by {path})" in done.stderr
+    assert done.returncode == 1 and f"name 1 file of it, {SECOND} first (locked by {path})" in done.stderr
     assert not at.unlisted() and not (at.store / PLATFORM / ".wheelcache-frozen").exists()
     done = tool(at, "remove", "--reason", "why", SECOND)
     assert done.returncode == 1 and f"{SECOND} is locked by {path}" in done.stderr and not at.unlisted()

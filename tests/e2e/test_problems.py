@@ -101,6 +101,12 @@ def test_a_server_logs_and_tells(site, serve):
     assert f"{SECRET}/" not in errors
 
 
+def test_a_private_platforms_file_is_counted(site, serve):
+    server = serve(None, "--config", str(site.file), "--rescan", "1")
+    (site.store / SECRET / BROKEN).write_bytes(b"junk\n")
+    serving.wait_for(lambda: ": 1 file is quarantined or does not fit (wheelcache index names each)" in server.errors(), 60, "the count")
+
+
 def test_first_page(site, serve):
     spoil(site)
     spoil(site, SECRET)

@@ -279,7 +279,7 @@ def test_too_many_failures_are_refused(at):
     at.plan()
     at.upstream.is_down = True
     done = at.apply("--skip-changed-evidence", code=1)
-    assert "1 of 1 look-ups failed (six: " in done.stderr
+    assert "1 of 1 look-up failed (six: " in done.stderr
     check_untouched(at)
     at.apply("--skip-changed-evidence", "--max-failures=100%")
     check_untouched(at)  # it is not known that upstream has them

@@ -211,7 +211,7 @@ def test_failed_look_ups_are_reported(at, up):
         quiet = at.plan("--quiet")
     finally:
         up.fail("none")
-    assert "not known of 1 of 1 projects" in done.stdout and "\n  5xx: six\n    http" in done.stdout
+    assert "not known of 1 of 1 project;" in done.stdout and "\n  5xx: six\n    http" in done.stdout
     assert "max-failures = 5%" in done.stderr and "max-failures = 5%" in quiet.stderr
 
 
@@ -222,7 +222,7 @@ def test_store_is_indexed_first(at):
 
 def test_progress_on_a_terminal(at):
     text = on_terminal(at.plan_command())
-    assert b"100%  1 of 1 projects looked up" in text and text.endswith(b"\r\033[K")
+    assert b"100%  1 of 1 project looked up" in text and text.endswith(b"\r\033[K")
 
 
 @pytest.mark.parametrize("rule", ["private = s[hi]x", "local-only = SIX"])

@@ -84,6 +84,10 @@ strings.h syslog.h termios.h threads.h time.h unistd.h""".split())
 SYSTEM_FOLDERS = ("sys/", "linux/", "net/", "netinet/", "arpa/")
 
 BANNED = "alloca atoi atol goto gets sprintf strcat strcpy strncpy strtok vsprintf".split()
+# What is counted for people.
+COUNTED = "|".join("changes connections days dependencies errors failures files findings folders generations hashes holds hours libraries "
+                   "lines look-ups members modules names packages platforms processors projects records results rows tests threads times "
+                   "tokens versions views waivers warnings wheels yanks".split())
 FUNCTION_LINES = 60
 FILE_LINES = 800
 # A word with one meaning: the modules whose names and texts may have it for that, and names that may stand anywhere.
@@ -311,6 +315,18 @@ def nothing_banned_is_used(tree):
             yield f"{path}: holds a {word}"
 
 
+def counts_have_words_for_one(tree):
+    """COUNTED() or "%m" says "1 file". "%d" is for constants, and limits are larger than one."""
+    for path in tree.text:
+        text = re.sub(r"//[^\n]*", "", tree.text[path])
+        text = re.sub(r'"\s*PRI([ud])64\s*"', r"ll\1", text)
+        counted = rf"(?<!more than )%(?:(?:z|j|ll?)?u|lld) (?!with )(?:[a-z]+ ){{0,2}}(?:{COUNTED})\b"
+        for found in re.findall(counted, re.sub(r'"\s*\n\s*"', "", text)):
+            yield f"{path}: \"{found}\" is for several only"
+        for found in re.findall(r'== 1 \? "" : "\w+"', text):
+            yield f"{path}: {found}"
+
+
 def declared_functions_have_users(tree):
     """What only its own file calls is static; a call in a test counts."""
     tests = Tree(tree.top, ["tests"]) if (tree.top / "tests").is_dir() else tree
@@ -391,6 +407,8 @@ BROKEN = [
     (nothing_banned_is_used, {"cli/a.c": "\tstrcpy(a, b);\n"}, "cli/a.c: uses strcpy"),
     (nothing_banned_is_used, {"cli/a.c": "\tgoto out;\n"}, "cli/a.c: uses goto"),
     (nothing_banned_is_used, {"cli/a.c": "// TO" + "DO: more\n"}, "cli/a.c: holds a TO" + "DO"),
+    (counts_have_words_for_one, {"cli/a.c": 'puts("%" PRIu64\n" more files");\n'}, 'cli/a.c: "%llu more files" is for several only'),
+    (counts_have_words_for_one, {"cli/a.c": 'puts(n == 1 ? "" : "s");\n'}, 'cli/a.c: == 1 ? "" : "s"'),
     (declared_functions_have_users, {"cli/a.h": "int a_size(void);\n", "cli/a.c": "int a_size(void)\n{\n}\n", "cli/b.c": ""},
      "cli/a.h: no other file calls a_size"),
     (reserved_words_have_one_meaning, {"lib/net/a.c": "static int offer_line(int a)\n"},

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/domain/archive/zipwire.h"
 
@@ -158,7 +159,7 @@ int zipdirectory_read(const struct byte_source *s, enum strictness strictness, s
 	if (zipend_read(s, &end, e) < 0)
 		return -1;
 	if (end.count > LIMIT_ZIP_ENTRIES)
-		return err_set(e, ERR_LIMIT, "%llu members: more than %d", (unsigned long long)end.count,
+		return err_set(e, ERR_LIMIT, "%s: more than %d", COUNTED(end.count, "member|members"),
 			LIMIT_ZIP_ENTRIES);
 	if (end.size > LIMIT_ZIP_DIRECTORY)
 		return err_set(e, ERR_LIMIT, "central directory of %llu bytes: more than %d",

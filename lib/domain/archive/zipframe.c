@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/domain/archive/tarstream.h"
 #include "lib/domain/archive/zipwire.h"
@@ -210,7 +211,7 @@ static int walk_records(struct zipwindow *w, struct zipdirectory *zip, enum stri
 			return -1;
 	}
 	if (descriptors)
-		findings_add(findings, "ZIP contains data descriptors: %zu members", descriptors);
+		findings_add(findings, "ZIP contains data descriptors: %s", COUNTED(descriptors, "member|members"));
 	return 0;
 }
 

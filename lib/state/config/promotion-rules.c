@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "lib/base/counted.h"
 #include "lib/base/decimal.h"
 #include "lib/base/limits.h"
 #include "lib/domain/promotion/evidence.h"
@@ -172,15 +173,15 @@ static bool is_enough(const struct promotion_rule *rule, const struct promotion_
 	if (r->overrides)
 		return true;
 	if (r->failed)
-		buf_printf(why, "%" PRIu64 " of %" PRIu64 " tests failed", r->failed, ran);
+		buf_printf(why, "%" PRIu64 " of %s failed", r->failed, COUNTED(ran, "test|tests"));
 	else if (ran < rule->min_tests)
-		buf_printf(why, "%" PRIu64 " tests ran, %" PRIu64 " are required", ran, rule->min_tests);
+		buf_printf(why, "%s ran, %s required", COUNTED(ran, "test|tests"), COUNTED(rule->min_tests, "is|are"));
 	else if (r->skipped > rule->max_skipped)
-		buf_printf(why, "%" PRIu64 " tests were skipped, at most %" PRIu64 " may be", r->skipped,
+		buf_printf(why, "%s skipped, at most %" PRIu64 " may be", COUNTED(r->skipped, "test was|tests were"),
 			rule->max_skipped);
 	else if (age > rule->max_age)
-		buf_printf(why, "the evidence is %" PRId64 " hours old, at most %" PRId64 " are allowed", age / 3600,
-			rule->max_age / 3600);
+		buf_printf(why, "the evidence is %s old, at most %s allowed",
+			COUNTED((uint64_t)age / 3600, "hour|hours"), COUNTED((uint64_t)rule->max_age / 3600, "is|are"));
 	else
 		return true;
 	buf_printf(why, " (%s%s%s)", rule->kind, r->match ? " of " : "", r->match ? match_words[r->match] : "");

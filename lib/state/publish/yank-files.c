@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/base/suggest.h"
 #include "lib/domain/machine/platform.h"
@@ -208,8 +209,8 @@ int yank_files_mark(const struct yank_request *r, const struct yank_files *f, st
 			.mark = mark_yanked,
 			.ctx = &one};
 		if (marking_file(&m, one.name, f->file[i].platform, c, audit, e) < 0)
-			return err_prefix(e, "%zu of %zu files were done, and then not %s on %s: ", i, f->files, one.name,
-				f->file[i].platform->name);
+			return err_prefix(e, "%zu of %s done, and then not %s on %s: ", i,
+				COUNTED(f->files, "file was|files were"), one.name, f->file[i].platform->name);
 	}
 	return 0;
 }

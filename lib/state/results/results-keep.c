@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the files of the attempts (attempt-file.h) and the index, which is made of them, alike.
-#include <inttypes.h>
 #include <string.h>
 
+#include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/base/strset.h"
@@ -253,7 +253,8 @@ static int keep_rows(struct results *r, struct err *e)
 		if (results_keep(r, ids.item[i], e) < 0)
 			return -1;
 	if (ids.count)
-		log_info("%zu build results of %s are now files in %s", ids.count, r->path, r->files);
+		log_info("%s of %s: now files in %s", COUNTED(ids.count, "build result|build results"), r->path,
+			r->files);
 	return 0;
 }
 

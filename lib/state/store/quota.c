@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/state/store/quota.h"
 
+#include "lib/base/counted.h"
+
 // Disk space that stays free for other writers.
 enum { KEPT_FREE = 1 << 20 };
 
@@ -19,8 +21,8 @@ int quota_check(const struct platform *p, uint64_t max_file, const struct quota_
 			(unsigned long long)max_file);
 	if (p->quota_files && passes(use->files, 1, p->quota_files))
 		return err_set(e, ERR_FULL,
-			"platform %s is full: it has %llu files of %llu; the operator prunes it, or raises quota-files",
-			p->name, (unsigned long long)use->files, (unsigned long long)p->quota_files);
+			"platform %s is full: it has %s of %llu; the operator prunes it, or raises quota-files",
+			p->name, COUNTED(use->files, "file|files"), (unsigned long long)p->quota_files);
 	if (p->quota_bytes && passes(use->bytes, incoming, p->quota_bytes))
 		return err_set(e, ERR_FULL,
 			"platform %s is full: it has %llu bytes of %llu, and %llu more do not fit; the operator prunes it, or raises quota-bytes",

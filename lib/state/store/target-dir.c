@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/base/str.h"
 #include "lib/state/catalog/catalog.h"
@@ -66,9 +67,9 @@ static int check_mounted(const struct platform *p, struct catalog *c, struct err
 		return -1;
 	if (known.files)
 		return err_set(e, ERR_IO,
-			"platform %s: %s is empty, but the catalog knows %llu files there; is its volume "
+			"platform %s: %s is empty, but the catalog knows %s there; is its volume "
 			"mounted?",
-			p->name, place_path(p->written), (unsigned long long)known.files);
+			p->name, place_path(p->written), COUNTED(known.files, "file|files"));
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/base/counted.h"
 #include "lib/domain/index/simplepage.h"
 #include "lib/state/config/state-files.h"
 #include "lib/state/upstream/file-cache.h"
@@ -120,9 +121,8 @@ int mirror_lacks_each(const struct config *config, const char *catalog_path, mir
 
 void mirror_lacks_words(const struct mirror_lacks *l, struct buf *out)
 {
-	buf_printf(out, "%llu of its %llu files are not here, and %llu are not found by clients",
-		(unsigned long long)l->gone,
-		(unsigned long long)l->files, (unsigned long long)l->unlisted);
+	buf_printf(out, "%llu of its %s not here, and %s not found by clients", (unsigned long long)l->gone,
+		COUNTED(l->files, "file is|files are"), COUNTED(l->unlisted, "is|are"));
 	if (l->first)
 		buf_printf(out, ", such as %s", l->first);
 }

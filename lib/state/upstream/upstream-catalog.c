@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/base/str.h"
@@ -480,9 +481,10 @@ static int note_unknown(struct look *l, size_t upstream, struct err *e)
 	strset_release(&one->noted);
 	strset_sort(unknown);
 	if (unknown->count >= SEVERAL && !l->at[upstream].known && !one->trust_404) {
-		log_warn("upstream%s%s knows none of %zu projects, so they are not recorded as ours; check [upstream%s%s] url, "
+		log_warn("upstream%s%s knows none of %s, so they are not recorded as ours; check [upstream%s%s] url, "
 			 "or set trust-404 = yes, or list them as private",
-			name ? " " : "", name ? name : "", unknown->count, name ? " " : "", name ? name : "");
+			name ? " " : "", name ? name : "", COUNTED(unknown->count, "project|projects"), name ? " " : "",
+			name ? name : "");
 		return 0;
 	}
 	for (size_t i = 0; i < unknown->count; i++)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/counted.h"
 #include "lib/base/log.h"
 #include "lib/base/str.h"
 #include "lib/base/strset.h"
@@ -229,8 +230,8 @@ static void log_what_is_cut(const struct upstream_row *row)
 	for (size_t i = 0; i < row->page.files; i++)
 		count += row->page.file[i].is_cut;
 	if (count)
-		log_warn("%s: of %s, %zu files say more than a page may: values beyond the limits are left out",
-			row->index->shown, row->project->name, count);
+		log_warn("%s: of %s, %s more than a page may: values beyond the limits are left out", row->index->shown,
+			row->project->name, COUNTED(count, "file says|files say"));
 }
 
 static void read_page(struct upstream_row *row)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/counted.h"
 #include "lib/base/decimal.h"
 #include "lib/base/hash.h"
 #include "lib/base/limits.h"
@@ -321,7 +322,8 @@ static void begin_asking(void *ctx)
 			(long long)((rest_of_project(row) - now) / 1000));
 		set_result(row, UPSTREAM_SERVER_ERROR, why);
 	} else if (index->failures >= UPSTREAM_GIVE_UP && now < index->probe_ms) {
-		why = xasprintf("%s: not asked, since it failed %u times in a row", index->shown, index->failures);
+		why = xasprintf("%s: not asked, since it failed %s in a row", index->shown,
+			COUNTED(index->failures, "time|times"));
 		set_result(row, index->last_failure, why);
 	} else {
 		index->probe_ms = now + UPSTREAM_PROBE_MS;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/counted.h"
 #include "lib/base/log.h"
 #include "lib/state/upstream/first-seen.h"
 #include "lib/state/upstream/offering.h"
@@ -22,9 +23,9 @@ static bool has_same_bytes(const struct simplepage_file *a, const struct simplep
 
 static void log_other_times(const struct upstream_row *row, const char *filename, size_t count)
 {
-	log_warn("%s: of %zu files of %s the upload time has changed since it was first told, for example of %s: "
+	log_warn("%s: of %s of %s the upload time has changed since it was first told, for example of %s: "
 		 "the first one counts",
-		row->index->shown, count, row->project->name, filename);
+		row->index->shown, COUNTED(count, "file|files"), row->project->name, filename);
 }
 
 static void log_future(const struct upstream_row *row, const struct simplepage *page, int64_t now)

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/base/counted.h"
 #include "lib/base/strset.h"
 #include "lib/format/base64.h"
 #include "lib/format/compress.h"
@@ -129,6 +130,15 @@ static void test_a_buffer_has_a_ceiling(void **state UNUSED)
 	buf_printf(&b, "%d-%d", 12, 34);
 	assert_false(b.failed);
 	assert_string_equal(b.data, "12-34");
+}
+
+static void test_a_count_has_its_words(void **state UNUSED)
+{
+	char least[COUNTED_TEXT];
+	assert_string_equal(counted_text(least, 0, "file|files"), "0 files");
+	assert_string_equal(COUNTED(1, "file waits|files wait"), "1 file waits");
+	assert_string_equal(COUNTED(UINT64_MAX, "of its files is|of its files are"),
+		"18446744073709551615 of its files are");
 }
 
 static void test_errors_say_where(void **state UNUSED)
@@ -548,6 +558,7 @@ int main(void)
 		cmocka_unit_test(test_slices),
 		cmocka_unit_test(test_utf8),
 		cmocka_unit_test(test_a_buffer_has_a_ceiling),
+		cmocka_unit_test(test_a_count_has_its_words),
 		cmocka_unit_test(test_errors_say_where),
 		cmocka_unit_test(test_digest),
 		cmocka_unit_test(test_hashes_side_by_side),

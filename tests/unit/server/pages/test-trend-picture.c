@@ -37,7 +37,7 @@ static void bars_and_words(void **state UNUSED)
 		{&two, {117800, 0, 0}, "text-anchor=\"end\">118k</text>"},
 		{&three, {7, 2, 1}, ": 7 passed, 2 skipped, 1 failed<"},
 		{&three, {7, 2, 1}, ">7 passed, 2 skipped and 1 failed from"},
-		{&three, {7, 2, 1}, ">Tests on each of the last 1 days<"},
+		{&three, {7, 2, 1}, ">Tests on each of the last 1 day<"},
 		{&three, {1, 2, 1}, "<rect class=\"good\" x=\"72\" y=\"75.5\" width=\"9\" height=\"30.0\""},
 		{&three, {1, 2, 1}, "<rect class=\"idle\" x=\"72\" y=\"15.5\" width=\"9\" height=\"60.0\""},
 		{&three, {1, 2, 1}, "<rect class=\"bad\" x=\"72\" y=\"106.5\" width=\"9\" height=\"30.0\""},
