@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bundler/bundle-load.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bundler/bundle-mirrors.h"
 #include "lib/audit/wheel-gate.h"
+#include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/os/clock.h"
 #include "lib/state/catalog/catalog-attachment.h"
@@ -575,8 +575,8 @@ int bundle_load_check(struct bundle_in *in, const struct bundle_loading *asked, 
 		return -1;
 	if (l.missing)
 		return err_set(e, ERR_CONFLICT,
-			"%" PRIu64 " files that an earlier bundle has are not here: %s%s; load that one first",
-			l.missing, l.missing_names.data, l.missing > MISSING_NAMED ? ", …" : "");
+			"%s not here: %s%s; load that one first",
+			COUNTED(l.missing, "file that an earlier bundle has is|files that an earlier bundle has are"), l.missing_names.data, l.missing > MISSING_NAMED ? ", …" : "");
 	return check_all_needs(&l, e) < 0 ? -1 : bundle_mirrors_check(&l.mirrors, e);
 }
 

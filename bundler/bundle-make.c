@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bundler/bundle-make.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +8,7 @@
 #include "bundler/bundle-in.h"
 #include "bundler/bundle-mirrors.h"
 #include "bundler/bundle-out.h"
+#include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/base/log.h"
 #include "lib/domain/text/filename.h"
@@ -370,10 +370,9 @@ static int add_locks(struct bundle_collection *m, struct err *e)
 	if (!m->lacking)
 		return 0;
 	return err_set(e, ERR_NOT_FOUND,
-		"%" PRIu64
-		" files that an installation wants are neither here nor in a mirror of the bundle, such as %s; "
+		"%s that an installation wants: neither here nor in a mirror of the bundle, such as %s; "
 		"wheelcache mirror fill NAME --lock, then --mirror NAME",
-		m->lacking, m->first_lacking);
+		COUNTED(m->lacking, "file|files"), m->first_lacking);
 }
 
 // --- statuses ---
@@ -526,7 +525,7 @@ static int write_manifest(struct bundle_collection *m, const struct bundle_head 
 		m->all.bytes += r->is_omitted ? 0 : r->size;
 	}
 	if (text.failed)
-		return err_set(e, ERR_LIMIT, "a bundle of %zu files: its manifest has more than %d bytes", m->count,
+		return err_set(e, ERR_LIMIT, "a bundle of %s: its manifest has more than %d bytes", COUNTED(m->count, "file|files"),
 			LIMIT_BUNDLE_MANIFEST);
 	return bundle_out_member(m->out, BUNDLE_MANIFEST, text.len, e) < 0 ? -1
 									   : bundle_out_add(m->out, buf_view(&text), e);

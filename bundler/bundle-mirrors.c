@@ -122,7 +122,7 @@ static int tell_files(struct mirror_rows *x, const struct mirror *m, struct err 
 	if (!x->lacking)
 		return 0;
 	return err_set(e, ERR_NOT_FOUND,
-		"mirror %s lacks %llu of %zu files, such as %s; wheelcache mirror fill fetches them", m->name,
+		"mirror %s lacks %llu of its %zu, such as %s; wheelcache mirror fill fetches what it lacks", m->name,
 		(unsigned long long)x->lacking, m->files, x->first);
 }
 

@@ -8,6 +8,7 @@
 #include "cli/common/command.h"
 #include "cli/common/progress.h"
 #include "lib/audit/wheel-gate.h"
+#include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/domain/machine/platform.h"
 #include "lib/format/escape.h"
@@ -56,11 +57,11 @@ static void put_made(struct bundle_command *x, const struct bundle_made *made, b
 	}
 	if (s->is_quiet)
 		return;
-	buf_printf(&s->out, "%s: %" PRIu64 " files, %s", s->output, made->files, bytes_text(s, made->bytes));
+	buf_printf(&s->out, "%s: %s, %s", s->output, COUNTED(made->files, "file|files"), bytes_text(s, made->bytes));
 	if (x->since)
-		buf_printf(&s->out, "; %" PRIu64 " files of %s are left out", made->omitted, x->since);
+		buf_printf(&s->out, "; %s of %s left out", COUNTED(made->omitted, "file|files"), x->since);
 	if (made->members)
-		buf_printf(&s->out, "; %" PRIu64 " generations", made->members);
+		buf_printf(&s->out, "; %s", COUNTED(made->members, "generation|generations"));
 	buf_printf(&s->out, "; %s, %s\n", bytes_text(s, made->size), is_signed ? "signed" : "not signed");
 }
 
@@ -215,8 +216,8 @@ static void put_loaded(struct bundle_command *x, const struct bundle_loaded *l, 
 	buf_puts(&s->out, s->is_dry_run ? "; nothing was changed\n" : "\n");
 	if (l->timeless)
 		buf_printf(&s->out,
-			"%" PRIu64 " files are where no file keeps a time: pages show when they were loaded\n",
-			l->timeless);
+			"%s where no file keeps a time: pages show the time of loading\n",
+			COUNTED(l->timeless, "file is|files are"));
 }
 
 // The change is made first: a line of one that failed says so.
@@ -227,8 +228,8 @@ static int log_load(struct session *s, const struct bundle_loaded *l, int result
 		.action = "bundle load",
 		.result = result < 0 ? "failed" : "done",
 		.reason = result < 0 ? e->msg
-				     : arena_printf(&s->arena, "%s: %" PRIu64 " files", s->word[0],
-					       l->files[BUNDLE_STORED])};
+				     : arena_printf(&s->arena, "%s: %s", s->word[0],
+					       COUNTED(l->files[BUNDLE_STORED], "file|files"))};
 	int written = audit_write(s->audit, &entry, result < 0 ? &unwritten : e);
 	return result < 0 || written < 0 ? -1 : 0;
 }

@@ -148,7 +148,7 @@ def test_what_an_installation_lacks_is_told(both, tmp_path):
     both.fill()
     next((both.source.folder / "catalog.db.files").rglob(both.wheel["one"].name)).unlink()
     said = both.source.make(tmp_path / "b", "--mirror", "app", code=1)
-    assert f"lacks 1 of 4 files, such as {both.wheel['one'].name}" in said and not (tmp_path / "b").exists()
+    assert f"lacks 1 of its 4, such as {both.wheel['one'].name}" in said and not (tmp_path / "b").exists()
 
 
 def test_only_what_is_new_of_a_mirror(both, tmp_path):
