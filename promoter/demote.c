@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/base/limits.h"
 #include "lib/domain/text/filename.h"
 #include "promoter/promotion-run.h"
 
@@ -53,7 +54,64 @@ static void add_change(struct promote_answer *out, const struct promote_row *row
 
 // --- demotion ---
 
-static int choose_demoted(const struct membership_edit *d, struct err *e)
+// The arguments of has_left.
+struct untested_search {
+	struct membership_edit *edit;
+	const struct strset *gone; // "PLATFORM/FILENAME" of all rows
+	size_t from, to;           // the rows of a project
+};
+
+static bool has_left(void *ctx, const char *platform, const char *filename)
+{
+	const struct untested_search *s = ctx;
+	CLEANUP(mem_free) char *name = xasprintf("%s/%s", platform, filename);
+	return strset_has(s->gone, name);
+}
+
+static void add_untested(void *ctx, const struct wheel_untested *u)
+{
+	const struct untested_search *s = ctx;
+	struct promote_answer *a = s->edit->answer;
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_REASON);
+	for (size_t i = s->from; u->leaves && i < s->to; i++) {
+		struct promote_row *row = &a->row[i];
+		if (strcmp(row->platform, u->leaves->platform) != 0 || strcmp(row->filename, u->leaves->filename) != 0)
+			continue;
+		buf_printf(&text, "%s%spip takes %s/%s from /%s/simple/ in its place, untested: %s", row->reason,
+			*row->reason ? "; " : "", u->wheel->platform, u->wheel->filename, s->edit->step.view, u->why);
+		if (!text.failed)
+			promote_answer_set(a, row, row->result, buf_view(&text));
+	}
+}
+
+// Says in the rows which members pip takes in the place of the files that go, where no tests allow it.
+static int find_untested(struct membership_edit *d, struct err *e)
+{
+	const struct config_view *own = config_view(&d->site->config, d->step.view);
+	const struct promote_row *row = d->answer->row;
+	struct view v = *site_view(d->site, str_from(own->name));
+	CLEANUP(arena_release) struct arena text = {0};
+	CLEANUP(wheel_tests_release) struct wheel_tests tests = {0};
+	CLEANUP(strset_release) struct strset gone = {0};
+	for (size_t i = 0; i < d->answer->rows; i++) {
+		CLEANUP(mem_free) char *name = xasprintf("%s/%s", row[i].platform, row[i].filename);
+		strset_add(&gone, name);
+	}
+	strset_sort(&gone);
+	v.generation = d->step.generation;
+	if (wheel_tests_init(&tests, d->site, own, d->catalog, &text, 0, e) < 0)
+		return -1;
+	for (size_t from = 0, to; from < d->answer->rows; from = to) {
+		for (to = from + 1; to < d->answer->rows && strcmp(row[to].project, row[from].project) == 0;)
+			to++;
+		struct untested_search s = {d, &gone, from, to};
+		if (wheel_tests_untested(&tests, &v, row[from].project, has_left, add_untested, &s, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int choose_demoted(struct membership_edit *d, struct err *e)
 {
 	const struct promote_request *r = d->request;
 	CLEANUP(promote_answer_release) struct promote_answer members = {0};
@@ -72,7 +130,7 @@ static int choose_demoted(const struct membership_edit *d, struct err *e)
 		return err_set(e, ERR_USAGE,
 			"%s: view %s has no such file; wheelcache explain says what is known of it", unmatched->text,
 			r->to);
-	return 0;
+	return find_untested(d, e);
 }
 
 // --- rollback ---

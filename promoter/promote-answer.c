@@ -121,9 +121,9 @@ int promote_answer_audit(const struct promote_answer *a, struct audit *audit, co
 			.file = row->filename,
 			.sha256 = sha256,
 			.result = promote_result_name[row->result],
-			.reason = *row->reason ? row->reason
-				  : *reason    ? reason
-					       : NULL};
+			.reason = *row->reason && (!*reason || row->result != PROMOTE_ENDED) ? row->reason
+				  : *reason                                                  ? reason
+											     : NULL};
 		if (audit_write(audit, &entry, e) < 0)
 			return -1;
 	}

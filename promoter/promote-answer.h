@@ -55,7 +55,8 @@ struct promote_row {
 	uint8_t sha256[SHA256_SIZE];
 	enum promote_result result;
 	// Of a file that was tested as another build: as which; of a refusal: cell, kind and what is wrong; of a file
-	// that left: how; after a rollback: why no page shows the file; else "".
+	// that left: how; after a rollback: why no page shows the file; of one that a demotion takes out: which member pip
+	// takes in its place where no tests allow it; else "".
 	const char *reason;
 	const struct membership_tested *tested; // the builds that evidence is about in its place; usually none
 	size_t testeds;

@@ -135,31 +135,38 @@ int wheel_tests_left(struct wheel_tests *t, const struct promotion_file *w, cons
 // A file of the same version for another platform.
 struct rival_file {
 	struct promotion_file file;
+	struct str version_key;
 	bool is_taken; // the view has it, or could have it by the tests on its own platform
 };
 
 struct rival_files {
 	struct wheel_tests *tests;
-	const struct promotion_file *wheel;
-	struct str version_key; // of the wheel
+	const struct promotion_file *wheel; // NULL: all wheels of a project are read
+	struct str version_key;             // of it
 	struct rival_file *item;
 	size_t count, room;
+	size_t from, to; // those of the version of the wheel
+	const struct promotion_file **leaves; // of each cell that is not covered; NULL: it is not noted
+	size_t uncovered;
 };
 
 static int add_rival(void *ctx, const struct platform *p, const struct catalog_file *file, struct err *e UNUSED)
 {
 	struct rival_files *r = ctx;
 	struct arena *text = r->tests->search.text;
-	if (strcmp(p->name, r->wheel->platform) == 0 || !str_eq(file->version_key, r->version_key) ||
-		filename_kind(str_from(file->filename)) != FILENAME_WHEEL)
+	bool is_one = !r->wheel || (strcmp(p->name, r->wheel->platform) != 0 && str_eq(file->version_key, r->version_key));
+	if (!is_one || filename_kind(str_from(file->filename)) != FILENAME_WHEEL)
 		return 0;
 	ARENA_GROW(text, r->item, r->count, r->room);
-	r->item[r->count++].file = (struct promotion_file){.platform = p->name,
+	struct rival_file *rival = &r->item[r->count++];
+	rival->version_key = (struct str){arena_copy(text, file->version_key), file->version_key.len};
+	rival->file = (struct promotion_file){.platform = p->name,
 		.platform_id = p->id,
 		.filename = arena_strdup(text, file->filename),
 		.requires_python = arena_strdup(text, file->requires_python),
 		.is_yanked = file->yanked != NULL,
-		.sha256 = arena_memdup(text, file->sha256, SHA256_SIZE)};
+		.sha256 = arena_memdup(text, file->sha256, SHA256_SIZE),
+		.version = arena_strdup(text, file->version)};
 	return 0;
 }
 
@@ -180,14 +187,20 @@ static int mark_taken(struct rival_files *r, struct err *e)
 
 static bool rival_covers(void *ctx, size_t cell, long rank)
 {
-	const struct rival_files *r = ctx;
+	struct rival_files *r = ctx;
 	struct promotion_judge *j = &r->tests->judge;
-	for (size_t i = 0; i < r->count; i++) {
+	const struct promotion_file *leaves = NULL;
+	for (size_t i = r->from; i < r->to; i++) {
 		const struct promotion_file *f = &r->item[i].file;
-		if (r->item[i].is_taken && strcmp(f->platform, j->cell[cell].platform) == 0 &&
-			promotion_judge_is_better(j, f, r->wheel->filename, cell, rank))
+		if (strcmp(f->platform, j->cell[cell].platform) != 0 ||
+			!promotion_judge_is_better(j, f, r->wheel->filename, cell, rank))
+			continue;
+		if (r->item[i].is_taken)
 			return true;
+		leaves = leaves ? leaves : f;
 	}
+	if (r->leaves)
+		r->leaves[r->uncovered++] = leaves;
 	return false;
 }
 
@@ -207,6 +220,7 @@ static bool find_rivals(struct wheel_tests *t, const struct promotion_file *w, c
 		t->has_failed = true;
 		return false;
 	}
+	r->to = r->count;
 	out->covers = rival_covers;
 	out->covers_ctx = r;
 	return true;
@@ -257,5 +271,75 @@ int wheel_tests_why(struct wheel_tests *t, const struct promotion_file *w, const
 	CLEANUP(buf_release) struct buf reason = buf_up_to(2 * LIMIT_REASON);
 	bool is_allowed = promotion_judge_allows(&t->judge, w, &reason) && is_allowed_everywhere(t, w, &reason);
 	*why = is_allowed ? "" : reason.len ? arena_copy(t->search.text, buf_view(&reason)) : "it is refused";
+	return check_tests(t, e);
+}
+
+// --- members that pip takes where no tests allow it ---
+
+// The arguments of find_of_wheel.
+struct tested_wheel {
+	struct wheel_tests *tests;
+	struct catalog_tested wheel;
+};
+
+static bool find_of_wheel(void *ctx, const struct promotion_rule *rule, const struct promotion_cell *cell,
+	struct promotion_record *out)
+{
+	const struct tested_wheel *w = ctx;
+	return find_for_judge(w->tests, &w->wheel, rule, cell, out);
+}
+
+// What keeps the wheel from the cell; "": nothing.
+static const char *lacking_in(struct wheel_tests *t, const struct promotion_file *w, const struct filename *name,
+	const struct promotion_cell *cell)
+{
+	enum { AGE_IS_NOTHING }; // as of 1970 no record is old
+	struct tested_wheel tested = {t, promotion_file_tested(w, name)};
+	CLEANUP(buf_release) struct buf why = buf_up_to(LIMIT_REASON);
+	if (promotion_is_allowed(&t->judge.rules, cell, 1, AGE_IS_NOTHING, find_of_wheel, &tested, &why))
+		return "";
+	return arena_copy(t->search.text, buf_view(&why));
+}
+
+static void look_elsewhere(struct rival_files *r, const struct rival_file *member, wheel_untested_fn *fn, void *ctx)
+{
+	struct wheel_tests *t = r->tests;
+	struct promotion_file file = member->file;
+	CLEANUP(filename_release) struct filename name = {0};
+	struct err ignored = ERR_INIT;
+	if (!member->is_taken || file.is_yanked || filename_parse(str_from(file.filename), &name, &ignored) < 0)
+		return;
+	size_t own = promotion_judge_cells(&t->judge, &file);
+	r->wheel = &member->file;
+	r->uncovered = 0;
+	file.covers = rival_covers;
+	file.covers_ctx = r;
+	size_t all = promotion_judge_cells(&t->judge, &file);
+	for (size_t i = own; i < all; i++) {
+		const char *why = lacking_in(t, &member->file, &name, &t->judge.needed[i]);
+		if (*why && !t->has_failed)
+			fn(ctx, &(struct wheel_untested){&member->file, why, r->leaves[i - own]});
+	}
+}
+
+int wheel_tests_untested(struct wheel_tests *t, const struct view *v, const char *project, wheel_leaves_fn *leaves,
+	wheel_untested_fn *fn, void *ctx, struct err *e)
+{
+	struct rival_files r = {.tests = t};
+	struct view each = *v;
+	each.shows_each = true;
+	if (v->platform_count < 2 || !t->judge.rules.rules)
+		return 0;
+	if (view_files(&each, t->search.catalog, project, add_rival, &r, e) < 0)
+		return -1;
+	r.leaves = ARENA_NEW(t->search.text, const struct promotion_file *, t->judge.cells);
+	for (size_t i = 0; i < r.count; i++)
+		r.item[i].is_taken = !leaves || !leaves(ctx, r.item[i].file.platform, r.item[i].file.filename);
+	for (; r.from < r.count; r.from = r.to) {
+		for (r.to = r.from + 1; r.to < r.count && str_eq(r.item[r.to].version_key, r.item[r.from].version_key);)
+			r.to++;
+		for (size_t i = r.from; i < r.to; i++)
+			look_elsewhere(&r, &r.item[i], fn, ctx);
+	}
 	return check_tests(t, e);
 }

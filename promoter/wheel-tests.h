@@ -58,3 +58,18 @@ int removal_reason(struct catalog *c, const char *view, int64_t platform, const 
 int wheel_tests_left(struct wheel_tests *t, const struct promotion_file *w, const char **why, struct err *e) MUST_CHECK;
 // Whether tests let the view take the wheel: *why is "", or the reason if it does not.
 int wheel_tests_why(struct wheel_tests *t, const struct promotion_file *w, const char **why, struct err *e) MUST_CHECK;
+
+// A member that pip takes from the view as a whole in a cell of another platform, although no tests there allow it: what
+// it took in its place has left, was yanked or was lost since the promotion.
+struct wheel_untested {
+	const struct promotion_file *wheel;
+	const char *why;                    // "PLATFORM/PYTHON: no evidence of kind unit"
+	const struct promotion_file *leaves; // what pip takes there as long as it is a member; NULL: nothing
+};
+// Whether a member is looked upon as one that has left.
+typedef bool wheel_leaves_fn(void *ctx, const char *platform, const char *filename);
+typedef void wheel_untested_fn(void *ctx, const struct wheel_untested *u);
+// Calls fn for each such member of a project and each such cell. The age of evidence does not matter, because a member
+// stays. leaves: NULL: none does. fn must not use the tests.
+int wheel_tests_untested(struct wheel_tests *t, const struct view *v, const char *project, wheel_leaves_fn *leaves,
+	wheel_untested_fn *fn, void *ctx, struct err *e) MUST_CHECK;

@@ -365,6 +365,24 @@ static void add_row(struct channel_reader *r, const struct view_channel_project 
 	d->rows++;
 }
 
+// The arguments of add_untested.
+struct untested_reader {
+	struct channel_reader *reader;
+	const char *project;
+};
+
+static void add_untested(void *ctx, const struct wheel_untested *u)
+{
+	const struct untested_reader *r = ctx;
+	struct channel_data *d = r->reader->data;
+	if (d->all_untested++ >= r->reader->query->limit) {
+		d->has_more = true;
+		return;
+	}
+	GROW(d->untested, d->untesteds, d->untested_room);
+	d->untested[d->untesteds++] = (struct channel_untested){r->project, u->wheel, u->why};
+}
+
 // The wheels of a project that wait, each once.
 struct kept_wheels {
 	const struct promotion_file **wheel; // by number of the next file; NULL: not kept yet
@@ -401,6 +419,11 @@ static int read_project(struct channel_reader *r, const char *name, struct err *
 		return 0;
 	const char *project = keep_text(r, name);
 	r->data->projects++;
+	struct untested_reader untested = {r, project};
+	const struct view *view = r->query->view;
+	if (view->membership && p.versions &&
+		wheel_tests_untested(&r->judge, view, name, NULL, add_untested, &untested, e) < 0)
+		return -1;
 	CLEANUP(kept_wheels_release)
 	struct kept_wheels kept = {.wheel = xcalloc(n.files + 1, sizeof(*kept.wheel)), .waits = xcalloc(n.files + 1, 1)};
 	for (size_t i = 0; i < r->environments; i++) {
@@ -625,6 +648,7 @@ void channel_data_release(struct channel_data *d)
 	free(d->waiting);
 	member_losses_release(&d->losses);
 	free(d->lost);
+	free(d->untested);
 	arena_release(&d->text);
 	*d = (struct channel_data){0};
 }

@@ -66,6 +66,13 @@ struct channel_waiting {
 	bool has_left;   // it was a member; it comes back only if its version is named
 };
 
+// A member that pip takes from the view as a whole in a cell of another platform, where no tests allow it.
+struct channel_untested {
+	const char *project;
+	const struct promotion_file *wheel;
+	const char *why; // "PLATFORM/PYTHON: no evidence of kind unit"
+};
+
 struct channel_query {
 	const struct site *site;
 	const struct view *view;
@@ -95,6 +102,8 @@ struct channel_data {
 	struct member_losses losses; // of all projects
 	const struct member_loss **lost; // those that the query wants; owned
 	size_t losts, all_lost;        // all_lost: their number, also of those beyond the limit
+	struct channel_untested *untested;
+	size_t untesteds, untested_room, all_untested; // as all_lost
 	struct view_silences silences; // what the view expects
 	struct channel_runs runs;
 	bool has_more; // rows of some list beyond the limit

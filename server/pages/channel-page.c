@@ -319,6 +319,8 @@ static void put_channel_state(struct buf *out, const struct channel_data *d)
 		buf_puts(out, "<span class=\"state wrong\">The membership is damaged</span>\n");
 	if (d->all_lost)
 		put_count_of_state(out, "wrong", d->all_lost, " lost");
+	if (d->all_untested)
+		put_count_of_state(out, "wrong", d->all_untested, " untested");
 	if (d->silences.silent)
 		put_count_of_state(out, "wrong", d->silences.silent, " silent");
 	if (empty)
@@ -352,6 +354,23 @@ static void put_lost_file(struct buf *out, const struct channel_data *d, const s
 	if (l->since)
 		html_time(out, l->since);
 	buf_puts(out, "</td></tr>\n");
+}
+
+static void put_untested(struct buf *out, const struct channel_data *d)
+{
+	if (!d->untesteds)
+		return;
+	html_put(out, "<h2>Untested</h2>\n<p class=\"note\">Members that pip takes from /%s/simple/ on another platform, where no "
+		"tests allow it: what it took there has left, was yanked or lost. Test them there, or demote them. The "
+		"platform's own address does not have them.</p>\n", d->view);
+	html_begin_table(out, "Untested members", "card wide builds", "File|Platform|Taken on");
+	for (size_t i = 0; i < d->untesteds; i++) {
+		const struct channel_untested *u = &d->untested[i];
+		html_put(out, "<tr><th scope=\"row\" class=\"file\"><a href=\"../../explain/%u/%u?format=html\">%s</a></th>"
+			"<td>%s</td><td class=\"why\">%s</td></tr>\n", d->view, u->project, u->wheel->filename,
+			u->wheel->platform, u->why);
+	}
+	html_end_table(out);
 }
 
 static void put_silent_kinds(struct buf *out, const struct channel_data *d)
@@ -401,6 +420,7 @@ void channel_page_write(const struct html_frame *frame, const struct channel_dat
 			put_lost_file(out, data, data->lost[i]);
 		html_end_table(out);
 	}
+	put_untested(out, data);
 	put_silent_kinds(out, data);
 	put_channel_rules(out, data->own);
 	buf_puts(out, "<h2>Packages</h2>\n");
@@ -508,6 +528,16 @@ static struct jsondoc *lost_json(const struct channel_data *d)
 	return list;
 }
 
+static struct jsondoc *untested_json(const struct channel_data *d)
+{
+	struct jsondoc *list = jsondoc_array();
+	for (size_t i = 0; i < d->untesteds; i++)
+		jsondoc_add(list, jsondoc_new("platform:s project:s version:s filename:s why:s", d->untested[i].wheel->platform,
+			d->untested[i].project, d->untested[i].wheel->version, d->untested[i].wheel->filename,
+			d->untested[i].why));
+	return list;
+}
+
 static struct jsondoc *expected_json(const struct channel_data *d)
 {
 	struct jsondoc *list = jsondoc_array();
@@ -547,7 +577,7 @@ struct jsondoc *channel_json(const struct channel_data *d)
 			jsondoc_new("generation:d made:t action:s by:e reason:e added:d removed:d files:j", g->number,
 			g->made, g->action, g->by, g->reason, g->added, g->removed, files));
 	}
-	jsondoc_set(doc, "generations:j more:b", generations, d->has_more);
+	jsondoc_set(doc, "generations:j untested:j more:b", generations, untested_json(d), d->has_more);
 	return doc;
 }
 

@@ -312,6 +312,49 @@ def test_yanked_wheel_keeps_no_other_from_its_platform(channel):
     assert channel.promote("acme")[UBUNTU, ubuntu.name] == ("done", "")
 
 
+def test_what_pip_takes_untested_since_its_cover_left_is_named(channel):
+    """By demote and its dry run, and on the page of the view, also after a yank. What was tested there is not."""
+    debian = channel.put(DEBIAN, "acme", "cp312-cp312-manylinux_2_36_x86_64")
+    ubuntu = channel.put(UBUNTU, "acme", "cp312-cp312-manylinux_2_35_x86_64")
+    better = channel.put(DEBIAN, "sound", "cp312-cp312-manylinux_2_36_x86_64")
+    tested = channel.put(UBUNTU, "sound", "cp312-cp312-manylinux_2_35_x86_64")
+    channel.promote("--evidence", *[channel.record(wheel, place) for wheel in (debian, better, tested) for place in
+                                    (DEBIAN, UBUNTU)], channel.record(ubuntu, UBUNTU))
+    assert channel.shown("tested", "acme") and channel.shown("tested", "sound")
+
+    def untested():
+        return json.loads(channel.server.get("/-/channel/tested/?format=json").body)["untested"]
+
+    def demote(*words):
+        done = serving.run("demote", "--from", "tested", "--json", *words, "--config", channel.server.config_path, "--catalog",
+                           channel.server.catalog, "--store", channel.store)
+        assert done.returncode == 0, done.stderr
+        return {one["filename"]: one["reason"] for one in json.loads(done.stdout)["files"]}
+    why = f"{DEBIAN}/3.12: no evidence of kind unit"
+    assert untested() == []
+    for verb in ("yank", "unyank"):
+        for wheel in (debian, better):
+            words = ["--reason", "bad"] if verb == "yank" else []
+            assert channel.run(verb, f"{DEBIAN}/{wheel.name}", *words).returncode == 0
+        expected = [{"platform": UBUNTU, "project": "acme", "version": "1.0", "filename": ubuntu.name, "why": why}]
+        serving.wait_for(lambda: untested() == (expected if verb == "yank" else []), 30, verb)
+    names = [f"{DEBIAN}/{one.name}" for one in (debian, better)]
+    reason = f"pip takes {UBUNTU}/{ubuntu.name} from /tested/simple/ in its place, untested: {why}"
+    assert demote("acme", better.name, "--dry-run") == {debian.name: "", ubuntu.name: "", better.name: ""}
+    assert demote(*names, "--dry-run") == demote(*names, "--reason", "slow") == {debian.name: reason, better.name: ""}
+    serving.wait_for(lambda: untested() == expected, 30, "the demotion")
+    page = channel.server.get("/-/channel/tested/", {"Accept": "text/html"}).body.decode()
+    row = page[page.index("<h2>Untested</h2>"):]
+    assert ubuntu.name in row[:row.index("</table>")] and why in row[:row.index("</table>")] and tested.name not in row[:row.index("</table>")]
+    assert " untested</span>" in page
+    # Its logged reason is the one that was given. A record of tests there ends it, however old it becomes.
+    assert [one["reason"] for one in uploading.audit(channel.server) if one["action"] == "demote"] == ["slow", "slow"]
+    channel.promote("--evidence", channel.record(ubuntu, DEBIAN, failed=1))
+    serving.wait_for(lambda: untested()[0]["why"] == f"{DEBIAN}/3.12: 1 of 6 tests failed (unit)", 30, "the red record")
+    channel.promote("--evidence", channel.record(ubuntu, DEBIAN))
+    serving.wait_for(lambda: untested() == [], 30, "the record")
+
+
 def test_better_wheel_of_its_own_keeps_others_from_a_platform(channel):
     """Each is tested on its own platform alone, and each platform takes its own."""
     debian = channel.put(DEBIAN, "acme", "cp312-cp312-manylinux_2_36_x86_64")

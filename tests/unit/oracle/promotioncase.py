@@ -214,6 +214,18 @@ def step_of(dice, now, world, at):
     return [promotion(dice, now, world, at)]
 
 
+def cover_leaves(dice, now, world):
+    """All gets in, by an override where tests lack, and then a wheel leaves that another platform has a version of, too."""
+    native = [one for one in world["files"] if one["filename"].endswith(".whl") and "-any." not in one["filename"]]
+    chosen = [one for one in native if any(other["platform"] != one["platform"] and other["version"] == one["version"] and
+                                           other["project"] == one["project"] for other in native)]
+    if not chosen:
+        return []
+    one, to = dice.choice(chosen), world["views"][1]["name"]
+    return [promotion(dice, now, world, "cover") | {"to": to, "select": [], "override": "reason", "all": False, "dry": False},
+            {"do": "demote", "to": to, "select": [f"{one['platform']}/{one['filename']}"]}]
+
+
 def make(seed, now):
     """A world in the form that promotionreference.decide() has. now: seconds since 1970; the clock of the program."""
     dice = randomcase.Dice(seed, now=now)
@@ -224,6 +236,7 @@ def make(seed, now):
     world["steps"].append(promotion(dice, now, world, "first") | {"to": world["views"][1]["name"]})
     for at in range(dice.choice([3, 5, 8, 12])):
         world["steps"] += step_of(dice, now, world, at)
+    world["steps"] += cover_leaves(dice, now, world) if dice.maybe(0.4) else []
     return world
 
 

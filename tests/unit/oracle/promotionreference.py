@@ -432,8 +432,25 @@ class World:
         if not step["select"]:
             raise Wrong("no PROJECT")
         self.check_form(step["select"])
-        gone = self.select(step["select"], files)
-        return self.change(step["to"], self.generations[step["to"]][-1] - set(gone))
+        gone = set(self.select(step["select"], files))
+        replaced = self.replaced(self.views[step["to"]], gone)
+        rows = self.change(step["to"], self.generations[step["to"]][-1] - gone)
+        for key in replaced:
+            rows[key][2] = "pip takes "
+        return rows
+
+    def replaced(self, view, gone):
+        """The files that go in whose place pip takes a member of another platform, although no tests of any age allow it."""
+        there, found = self.shown_each(view["name"]), set()
+        stay = [one for one in there if (one["platform"], one["filename"], one["sha256"]) not in gone]
+        leave = sorted((one for one in there if one not in stay), key=lambda one: one["filename"])
+        for one in stay:
+            cells = self.elsewhere(view, one, stay) if self.needed(view, one) and not one["yanked"] else []
+            for cell in cells:
+                before = [other for other in leave if cell not in self.elsewhere(view, one, [other])]
+                if before and not all(self.suffices(self.newest(view["name"], rule, cell, one), rule, 0) for rule in view["requires"]):
+                    found.add((before[0]["platform"], before[0]["filename"]))
+        return found
 
     def rollback(self, step):
         if step["generation"] >= len(self.generations[step["to"]]):

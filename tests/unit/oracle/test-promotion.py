@@ -29,7 +29,7 @@ DECISIONS = ["no-rule", "newest", "young", "undated", "last", "wanted", "ends"]
 MUST_OCCUR = {  # at least this often in MANY seeds, or the generator makes too few worlds
     "done": 1500, "already": 800, "refused": 3000, "held": 120, "ended": 200, "left": 60, "overtaken": 150, "override": 100,
     "error": 200, "pruned": 60, "done in released": 300, "newest": 1000, "young": 1000, "undated": 150, "last": 500,
-    "wanted": 200, "ends": 1000, "warned": 300, "twin": 200, "elsewhere": 20, "rest of a version": 10,
+    "wanted": 200, "ends": 1000, "warned": 300, "twin": 200, "elsewhere": 20, "rest of a version": 10, "replaced": 1,
     "equal-contents": 200, "same-commit": 60, "for other bytes of this name": 250, "for another build of this version": 2,
     "from another commit": 5, "names no commit of": 5, "no provenance of this wheel": 5}
 
@@ -164,6 +164,7 @@ def count(counts, step, expected):
                       "names no commit of", "no provenance of this wheel"):
             counts[words] += words in begin
         counts["twin"] += begin == "only at /"
+        counts["replaced"] += begin == "pip takes "
         counts["rest of a version"] += "another file of its version" in begin
         counts["elsewhere"] += result == "refused" and "-any." not in filename and ": " in begin and "/" in begin and \
             not begin.startswith(f"{platform}/")
