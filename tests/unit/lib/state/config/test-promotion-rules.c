@@ -127,7 +127,7 @@ static void wheels_need_each_kind_in_each_cell(void **state UNUSED)
 		{"unit", 2, {{AT_A, NOW, NOW, 5, 0, 0, NULL, AS_BYTES}, {AT_B, NOW, NOW, 5, 0, 0, NULL, AS_BYTES}}, ""},
 		{"unit other", 1, {{AT_A, NOW, NOW, 5, 0, 0, NULL, AS_BYTES}}, "a/3.12: no evidence of kind other"},
 		{"unit", 1, {{AT_A, NOW, NOW, 5, 2, 0, NULL, AS_BYTES}}, "a/3.12: 2 of 7 tests failed (unit)"},
-		{"unit", 1, {{AT_A, NOW, NOW, 0, 0, 9, NULL, AS_BYTES}}, "0 tests ran, 1 are required"},
+		{"unit", 1, {{AT_A, NOW, NOW, 0, 0, 9, NULL, AS_BYTES}}, "0 tests ran, 1 is required"},
 		{"unit:min-tests=6", 1, {{AT_A, NOW, NOW, 5, 0, 9, NULL, AS_BYTES}}, "5 tests ran, 6 are required"},
 		{"unit:min-tests=5:max-skipped=9", 1, {{AT_A, NOW, NOW, 5, 0, 9, NULL, AS_BYTES}}, ""},
 		{"unit:max-skipped=8", 1, {{AT_A, NOW, NOW, 5, 0, 9, NULL, AS_BYTES}}, "9 tests were skipped, at most 8"},
