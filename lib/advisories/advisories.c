@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/advisories/advisory-source.h"
 #include "lib/advisories/osv-record.h"
@@ -209,6 +210,8 @@ int advisories_look(const struct config *c, const char *catalog_path, struct err
 	for (size_t i = 0; result == 0 && i < a->sources; i++) {
 		bool is_settled;
 		uint64_t fingerprint;
+		if (access(a->source[i].path, R_OK) == 0)
+			continue; // to open a list of all of PyPI takes longer than most commands
 		find_list(&a->source[i], folder);
 		if (!a->source[i].list && advisory_source_look(a->source[i].path, &fingerprint, &is_settled, e) < 0)
 			result = err_prefix(e, "[upstream] block: ");
