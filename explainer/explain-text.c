@@ -293,7 +293,18 @@ static void print_hidden(const struct jsondoc *upstream, struct buf *out)
 
 // --- the choices of pip ---
 
-static void print_environments(const struct jsondoc *rows, struct buf *out)
+// The files that only the address of the platform has.
+static void print_own_address(const struct jsondoc *here, const char *platform, struct buf *out)
+{
+	for (size_t i = 0; i < jsondoc_count(here); i++) {
+		const struct jsondoc *row = jsondoc_at(here, i);
+		const char *address = jsondoc_get_str(row, "only-at");
+		if (address && strcmp(jsondoc_get_str(row, "platform"), platform) == 0)
+			buf_printf(out, "    at %s  %s\n", address, jsondoc_get_str(row, "filename"));
+	}
+}
+
+static void print_environments(const struct jsondoc *rows, const struct jsondoc *here, struct buf *out)
 {
 	static const char *const keys[] = {"here", "upstream", "both", "client"};
 	buf_puts(out, jsondoc_count(rows) ? "\nWhat pip takes:\n" : "");
@@ -316,6 +327,7 @@ static void print_environments(const struct jsondoc *rows, struct buf *out)
 				buf_puts(out, "  not for every release of this Python");
 			buf_putc(out, '\n');
 		}
+		print_own_address(here, jsondoc_get_str(row, "platform"), out);
 	}
 }
 
@@ -412,7 +424,7 @@ void explain_text(const struct jsondoc *explanation, struct buf *out)
 		print_file_row(jsondoc_at(rows, i), platform, state, &text);
 	print_upstream(jsondoc_get(explanation, "upstream"), &text);
 	print_hidden(jsondoc_get(explanation, "upstream"), &text);
-	print_environments(jsondoc_get(explanation, "environments"), &text);
+	print_environments(jsondoc_get(explanation, "environments"), rows, &text);
 	print_builds(jsondoc_get(explanation, "builds"), &text);
 	for (struct str rest = buf_view(&text); rest.len;) {
 		escape_terminal(out, str_cut(&rest, '\n'));

@@ -437,6 +437,7 @@ def test_explain_says_where_two_wheels_of_one_name_are(channel):
     text = serving.run("explain", "twin", "--view", "tested", "--config", channel.server.config_path, "--catalog",
                        channel.server.catalog, "--store", channel.store).stdout
     assert f"only at /tested/{UBUNTU}/simple/, because another platform has other bytes of this name\n" in text
+    assert f"clients get    nothing\n    at /tested/{UBUNTU}/simple/  {twins[UBUNTU].name}\n" in text
 
 
 def test_channel_page_shows_files_of_generations_and_overrides(channel):
