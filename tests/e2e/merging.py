@@ -204,12 +204,12 @@ def wait_until_kept(server, *names):
     serving.wait_for(lambda: kept(server) == sorted(names), PATIENT_S, f"{names} kept")
 
 
-def wait_until_noted(server, project):
-    """Waits until the page is in the catalog."""
+def wait_until_noted(server, project, pages_of_it=1):
+    """Waits until the page is in the catalog, or those of several upstreams."""
     def is_there():
         with contextlib.closing(sqlite3.connect(server.catalog)) as catalog:
-            return catalog.execute("SELECT 1 FROM upstream JOIN upstream_page ON upstream = id WHERE project = ?",
-                                   (project,)).fetchall()
+            return len(catalog.execute("SELECT 1 FROM upstream JOIN upstream_page ON upstream = id WHERE project = ?",
+                                       (project,)).fetchall()) >= pages_of_it
     serving.wait_for(is_there, PATIENT_S, f"{project} noted")
 
 

@@ -12,11 +12,14 @@ import subprocess
 
 import pytest
 
+import merging
 import pages
 import serving
 import storelib
+from test_blocked import Lists
+from test_cooling import stamp
 
-MORE = 400  # requests
+MORE = 300  # requests
 HEADROOM = 1.15
 # Makes the C library use the same memset and memcpy on every processor ("rep stos" counts one instruction per byte; glibc 2.41
 # chooses it whatever the first tunable says).
@@ -32,7 +35,26 @@ COST = {
     "404": (14_300, 15_700, 3),
     "wheel of 20 KB": (14_300, 16_000, 3),
     "page of a platform for pip": (31_200, 33_500, 3),
+    "page of upstream": (19_200, 20_800, 3),
+    "page of upstream under rules": (19_200, 20_800, 3),
 }
+# Two views of an upstream each, one without and one with each rule of what is offered.
+MERGED = """[upstream]
+max-age = 1d
+[upstream free]
+url = {free}
+[upstream ruled]
+url = {ruled}
+cooldown = 7d
+deny = {folder}/deny.list
+block = {folder}/records
+[view free]
+platforms = wheels
+upstream = free
+[view ruled]
+platforms = wheels
+upstream = ruled
+"""
 # What pip sends. Its User-Agent says more, in as many bytes.
 PIP = {"User-Agent": "pip/24.2 " + 400 * "x", "Accept-Encoding": "gzip, deflate", "Connection": "keep-alive",
        "Accept": f"{pages.JSON}, application/vnd.pypi.simple.v1+html; q=0.1, text/html; q=0.01", "Cache-Control": "max-age=0"}
@@ -81,32 +103,55 @@ def count_calls(folder):
     return sum(len(re.findall(r"^\w+\(", text, re.M)) for text in texts if "\nsendmsg(" in text)
 
 
+def fill_upstreams(start, folder):
+    """Four wheels that are offered; of two more one cools, and one is denied. Returns the configuration."""
+    indexes = {"free": start(), "ruled": start()}
+    for i in range(6):
+        wheel = storelib.make_wheel(folder / "theirs", "six", f"1.{i}", requires_python=">=3.9")
+        for name, index in indexes.items():
+            index.max_age = 86400
+            if i < 4 or name == "ruled":
+                index.add("six", wheel, **({"upload_time": stamp(0)} if i == 5 else {}))
+    (folder / "deny.list").write_text("six ==1.4 it is bad\n")
+    Lists(folder / "records").put("MAL-2026-1", "six", {"versions": ["0.1"]})
+    return MERGED.format(folder=folder, **{name: index.url for name, index in indexes.items()})
+
+
 @pytest.fixture(scope="module", name="store")
 def store_fixture(tmp_path_factory):
-    """A store of one project with four wheels, and the requests that are measured: path, headers, status."""
+    """A store of one project with four wheels, the configuration, and the requests that are measured: path, headers, status.
+    What upstream has is in the catalog, so that the measured servers need not ask it."""
     store = tmp_path_factory.mktemp("budget") / "store"
     for i in range(4):
         wheel = storelib.make_wheel(store, "foo", f"1.{i}", requires_python=">=3.9", size=20_000)
     json = {"Accept": pages.JSON}
-    program = [optimised()]
-    server = serving.Server(store, store.parent, ("--rescan", "0"), program=program)
-    tag = server.get("/simple/foo/", json)["ETag"]
-    server.stop()
-    return store, {
+    with merging.indexes() as start:
+        config = fill_upstreams(start, store.parent)
+        server = serving.Server(store, store.parent, ("--rescan", "0"), program=[optimised()], config=config)
+        assert serving.run("hold", "--after", "1d", "--upstream", "ruled", "--reason", "a worm", "--config", server.config_path,
+                           "--catalog", server.catalog, program=[optimised()]).returncode == 0
+        tag = server.get("/simple/foo/", json)["ETag"]
+        for view in ("/ruled", "/free"):
+            assert len(merging.names(server, "six", view)) == 4
+        merging.wait_until_noted(server, "six", 2)
+        server.stop()
+    return store, config, {
         "page": ("/simple/foo/", json, 200),
         "304": ("/simple/foo/", json | {"If-None-Match": tag}, 304),
         "404": ("/simple/none/", json, 404),
         "wheel of 20 KB": (f"/files/wheels/foo/{wheel.name}", {}, 200),
         "page of a platform for pip": ("/wheels/simple/foo/", PIP, 200),
+        "page of upstream": ("/free/simple/six/", json, 200),
+        "page of upstream under rules": ("/ruled/simple/six/", json, 200),
     }
 
 
-def count(store, folder, wrapper, counter, todo):
+def count(store, config, folder, wrapper, counter, todo):
     """The cost of these requests, one after the other on one connection."""
     folder.mkdir()
     for path in store.parent.glob("catalog.db*"):
         (shutil.copytree if path.is_dir() else shutil.copy)(path, folder / path.name)
-    server = serving.Server(store, folder, ("--rescan", "0"), config="[server]\nthreads = 1\n",
+    server = serving.Server(store, folder, ("--rescan", "0", "--offline"), config="[server]\nthreads = 1\n" + config,
                             program=[*wrapper(folder), optimised()])
     with contextlib.closing(server.connect(timeout=60)) as connection:
         for path, headers, status in todo:
@@ -119,13 +164,14 @@ def count(store, folder, wrapper, counter, todo):
                          ids=["instructions", "calls"])
 def test_cost_of_a_request(store, tmp_path, monkeypatch, column, wrapper, counter):
     monkeypatch.setenv("GLIBC_TUNABLES", PLAIN_PROCESSOR)
-    folder, requests = store
+    folder, config, requests = store
     once = [one for one in requests.values() for _ in range(MORE)]
-    base = count(folder, tmp_path / "base", wrapper, counter, once)
-    cost = {name: (count(folder, tmp_path / name, wrapper, counter, [*once, *[one] * MORE]) - base) / MORE
+    base = count(folder, config, tmp_path / "base", wrapper, counter, once)
+    cost = {name: (count(folder, config, tmp_path / name, wrapper, counter, [*once, *[one] * MORE]) - base) / MORE
             for name, one in requests.items()}
     for name, figure in cost.items():
-        print(f"{name:26} {figure:10.1f} of {COST[name][column] * HEADROOM:10.1f}")
+        print(f"{name:28} {figure:10.1f} of {COST[name][column] * HEADROOM:10.1f}")
+    assert cost["page of upstream under rules"] < 1.05 * cost["page of upstream"], cost
     assert all(1 < figure <= COST[name][column] * HEADROOM for name, figure in cost.items()), cost
 
 

@@ -155,7 +155,8 @@ class Play:
         assert reply.status in (200, 304, 404), (path, reply.status, reply.body)
         if reply.status == 404:
             return None
-        self.until = began - self.set_at + self.world.wall + int(reply["Cache-Control"].split("max-age=")[1].split(",")[0])
+        age = reply["Cache-Control"].partition("max-age=")[2].split(",")[0]  # none: it is not to be kept
+        self.until = began - self.set_at + self.world.wall + int(age or 0)
         if reply.status == 304:
             self.counts["304"] += 1
             return had
@@ -200,7 +201,7 @@ class Play:
         if not hides:
             self.counts["offered"] += 1
             if world.upstream[f.upstream].is_redirect:
-                return self.differs(path, (found, reply["Location"].split("/")[-1]), ({302}, f.name))
+                return self.differs(path, (found, (reply["Location"] or "").split("/")[-1]), ({302}, f.name))
             return self.differs(path, (found, hashlib.sha256(reply.body).hexdigest()), ({200, 206}, f.wheel.sha256))
         self.counts["hidden"] += 1
         wrong = self.differs(path, (found, reply["Location"], reply["Cache-Control"]), ({403}, None, "no-store"))
@@ -239,10 +240,12 @@ class Play:
     def agree(self):
         """The pages first: they may need an answer of an upstream, which comes into the catalog later. The files have a second."""
         def wait(differing, seconds):
-            end = time.monotonic() + seconds
+            """Until a look differs in nothing; one that began after so many seconds must not differ."""
+            end, begun = time.monotonic() + seconds, time.monotonic()
             while found := differing():
-                assert time.monotonic() < end, "\n".join([*map(str, self.log), *found, *self.world.describe()])
+                assert begun < end, "\n".join([*map(str, self.log), *found, *self.world.describe()])
                 time.sleep(0.05)
+                begun = time.monotonic()
         self.world.look()
         wait(self.differing_pages, SOON)
         if self.asks:  # a change that pages do not show
