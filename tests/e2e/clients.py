@@ -88,6 +88,8 @@ def _install(folder, requirements):
 
 def environment(requirements):
     """The folder of the environment that has these requirements, separated by blanks."""
+    if sys.version_info[:2] > LAST_PYTHON.get(requirements, sys.version_info[:2]):
+        pytest.skip(f"{requirements} does not run on Python {sys.version_info[0]}.{sys.version_info[1]}")
     pins = pinned(requirements).read_text() if pinned(requirements).exists() else ""
     digest = hashlib.sha256(f"{requirements} {sys.version} {pins}".encode()).hexdigest()[:8]
     folder = cache_folder() / (re.sub(r"[^a-z0-9.]+", "-", requirements) + "-" + digest)
@@ -112,8 +114,6 @@ class Client:
     """A program of an environment, with a home of its own for configuration and caches."""
 
     def __init__(self, requirements, home):
-        if sys.version_info[:2] > LAST_PYTHON.get(requirements, sys.version_info[:2]):
-            pytest.skip(f"{requirements} does not run on Python {sys.version_info[0]}.{sys.version_info[1]}")
         self.requirements = requirements
         self.folder = environment(requirements)
         self.home = home

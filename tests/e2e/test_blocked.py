@@ -239,7 +239,7 @@ def test_plan_is_stale_where_a_new_record_decides(tmp_path, lists):
         assert sum(one["removes"] for one in site.plan()["files"]) == 4
         lists.put("MAL-2026-2", "six", {"versions": ["1.0"]})
         refused = site.apply(code=1)
-        assert "1 files would not be removed today" in refused.stderr and "kept six-1.0-py3-none-any.whl" in refused.stdout
+        assert "1 file would not be removed today" in refused.stderr and "kept six-1.0-py3-none-any.whl" in refused.stdout
         assert site.unlisted() == []
         assert sum(one["removes"] for one in site.plan()["files"]) == 3
         lists.put("MAL-2026-3", "six", {"versions": ["7.0"]})

@@ -187,7 +187,8 @@ def test_answer_that_was_judged_before_a_hold_is_not_kept(serve, index, wheels, 
     hang = faults.preload("hang", tmp_path, monkeypatch)
     wheel = wheels["six", "3.0"]
     place = Place(serve, index)
-    assert place.server.get(merging.url_of("six", wheel.name)).status == 200
+    other = merging.url_of("six", wheel.name).replace("/files/upstream/", "/files/upstream/upstream/")
+    assert place.server.get(other).status == 200  # another address, whose answer the server may repeat from memory
     merging.wait_until_kept(place.server, wheel.name)
     (kept,) = place.server.catalog.with_name("catalog.db.files").rglob(wheel.name)
     os.utime(kept, (time.time() - 2 * DAY, time.time() - 2 * DAY))

@@ -33,6 +33,9 @@ static int make_folder(void **state UNUSED)
 
 static int remove_folder(void **state UNUSED)
 {
+	char lock[sizeof(folder) + sizeof("/.wheelcache-lock")];
+	snprintf(lock, sizeof(lock), "%s/.wheelcache-lock", folder);
+	unlink(lock);
 	unlink(path);
 	return rmdir(folder);
 }
