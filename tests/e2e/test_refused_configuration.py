@@ -38,7 +38,8 @@ READERS = [  # every command that reads the store or its catalog
     "prune purge", "prune restore " + FILE, "prune follow", "retain", "rebuilds --against {folder}", f"yank {FILE} --reason r", f"unyank {FILE}",
     f"remove {FILE} --reason r", "status demo archived --reason r", "audit", "compare demo==1.0 demo==1.1", "find --symbol x", "usage", "exposed",
     "mirror plan m --lock {folder}/uv.lock", "mirror fill m --lock {folder}/uv.lock", "mirror list", "evidence list", "evidence show " + 64 * "0",
-    f"build --platform {DETECTED}", f"platform retire {DETECTED}", "provenance add {folder}/statement.json"]
+    f"build --platform {DETECTED}", f"platform retire {DETECTED}", "provenance add {folder}/statement.json",
+    f"bundle make --view {DETECTED} -o {{folder}}/one.bundle", "bundle load --unsigned {folder}/made.bundle"]
 # What an operator does in need, and what reads only something else: the configuration, files of the state, another machine.
 OTHERS = ["token", "freeze", "thaw", "hold", "waive", "holds", "doctor", "serve", "builds", "client-config", "health", "help", "lock", "log", "push",
           "provides", "mirror end", "evidence make", "evidence send"]
@@ -55,7 +56,8 @@ class Site:
         (folder / "bad.list").write_text("requests ==bogus!! x\n")
         (folder / "uv.lock").write_text("version = 1\n")
         self.configure("")
-        assert self.run("index").returncode == self.run("prune", "plan", "--offline", "-o", folder / "plan.json").returncode == 0
+        for words in ["index"], ["prune", "plan", "--offline", "-o", "{folder}/plan.json"], ["bundle", "make", "--view", DETECTED, "-o", "{folder}/made.bundle"]:
+            assert self.run(*words).returncode == 0
 
     def configure(self, text):
         self.file.write_text(f"[store]\npath = {self.store}\n[catalog]\npath = {self.catalog}\n{text.format(folder=self.folder)}")
