@@ -18,7 +18,7 @@ import upstreams
 from authority import Authority
 
 # Files that mostly wait run beside files that compute.
-LONG = ["browser", "packages", "container", "build_steps", "faults", "nights", "changing_tree", "merged_freshness",
+LONG = ["browser", "refused_configuration", "packages", "container", "build_steps", "faults", "nights", "changing_tree", "merged_freshness",
         "prune_corpus", "missing_finder", "slow_clients", "merged_files", "names", "build_roots", "build_faults",
         "real_index", "missing", "prune_random", "builds_server", "tls", "push", "bounds", "prune_faults", "release",
         "build_server", "builds_faults", "prune_failures", "view_operations", "promote_faults", "clients",
