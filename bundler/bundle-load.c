@@ -183,7 +183,6 @@ static int begin_new_file(struct loading *l, const struct bundle_row *r, struct 
 	if (!l->publish)
 		return refuse_file(l, r, &why, e);
 	l->past = (struct file_past){.modified = r->modified, .came = r->came};
-	publish_with_past(l->publish, &l->past, l->asked->is_strict ? STRICT : LENIENT);
 	if (l->asked->takes_facts)
 		publish_take_facts(l->publish);
 	if (l->asked->is_strict)
@@ -228,8 +227,9 @@ static int end_new_file(struct loading *l, const struct bundle_row *r, struct er
 	struct publish_receipt receipt;
 	char hex[SHA256_HEX + 1] = "";
 	hex_encode(r->sha256, SHA256_SIZE, hex);
-	const struct declared claims = {.digest[DIGEST_SHA256] = hex};
 	l->past.yanked = find_piece(r, BUNDLE_YANK) ? l->piece[BUNDLE_YANK].data : NULL;
+	publish_with_past(l->publish, &l->past, l->asked->is_strict ? STRICT : LENIENT);
+	const struct declared claims = {.digest[DIGEST_SHA256] = hex};
 	for (enum bundle_part part = BUNDLE_STATEMENT; part < BUNDLE_PART_COUNT; part++)
 		if (find_piece(r, part))
 			publish_attach(l->publish, attachment_of_part(part), buf_view(&l->piece[part]));
@@ -240,7 +240,6 @@ static int end_new_file(struct loading *l, const struct bundle_row *r, struct er
 		err_set(&why, ERR_CONFLICT, "a build of the same contents is here");
 		return refuse_file(l, r, &why, e);
 	}
-	l->out->timeless += receipt.result == PUBLISH_NEW && !publish_kept_time(l->publish);
 	l->out->bytes += r->size;
 	publish_free(STEAL_PTR(l->publish));
 	note_outcome(l, BUNDLE_STORED, r->name, NULL);

@@ -51,8 +51,7 @@ struct bundle_loading {
 struct bundle_loaded {
 	uint64_t files[BUNDLE_OUTCOME_COUNT]; // of bundle_load_check(): what would become of them
 	uint64_t bytes;                       // that were stored, or would be
-	uint64_t timeless;        // files that were stored where the place keeps no times: they have that of the load
-	struct bundle_note *note; // of outcomes from BUNDLE_KEPT on; the first LIMIT_BUNDLE_ROWS
+	struct bundle_note *note;             // of outcomes from BUNDLE_KEPT on; the first LIMIT_BUNDLE_ROWS
 	size_t notes, room;
 	struct arena text;
 };

@@ -152,7 +152,7 @@ static int add_file_source(void *ctx, const struct platform *p, const struct cat
 	s->row.project = m->project;
 	s->row.name = arena_strdup(&m->text, f->filename);
 	s->row.size = f->size;
-	s->row.modified = f->mtime_ns;
+	s->row.modified = catalog_file_uploaded(f);
 	s->row.came = catalog_file_came(f);
 	memcpy(s->row.sha256, f->sha256, SHA256_SIZE);
 	return read_yank(m, p, f, &s->yank, e) < 0 ? -1 : add_pieces(m, s, e);

@@ -195,8 +195,7 @@ static void put_loaded(struct bundle_command *x, const struct bundle_loaded *l, 
 	if (!s->is_quiet || s->is_json)
 		put_notes(s, l);
 	if (s->is_json) {
-		struct jsondoc *doc = jsondoc_new("bundle:s dry_run:b bytes:d timeless:d", path, s->is_dry_run,
-			(int64_t)l->bytes, (int64_t)l->timeless);
+		struct jsondoc *doc = jsondoc_new("bundle:s dry_run:b bytes:d", path, s->is_dry_run, (int64_t)l->bytes);
 		for (int i = 0; i < BUNDLE_OUTCOME_COUNT; i++)
 			jsondoc_put_int(doc, bundle_outcome_name[i], (int64_t)l->files[i]);
 		session_json_rows(s, doc, "files");
@@ -214,10 +213,6 @@ static void put_loaded(struct bundle_command *x, const struct bundle_loaded *l, 
 		separator = ", ";
 	}
 	buf_puts(&s->out, s->is_dry_run ? "; nothing was changed\n" : "\n");
-	if (l->timeless)
-		buf_printf(&s->out,
-			"%s where no file keeps a time: pages show the time of loading\n",
-			COUNTED(l->timeless, "file is|files are"));
 }
 
 // The change is made first: a line of one that failed says so.

@@ -301,7 +301,7 @@ static void json_put_size_and_time(struct buf *out, const struct page_file *list
 		escape_json(out, str_from(u->upload_time));
 	} else if (!u) {
 		buf_str(out, STR(",\"upload-time\":\""));
-		json_put_time(out, listed->file.mtime_ns);
+		json_put_time(out, catalog_file_uploaded(&listed->file));
 		buf_putc(out, '"');
 	}
 }

@@ -16,6 +16,7 @@ import time
 import pytest
 
 import attaching
+import buckets
 import memberships
 import pages
 import serving
@@ -38,6 +39,16 @@ class Site:
         sections = "".join(f"[platform {one}]\n{'private = yes' if one in private else ''}\n" for one in platforms)
         both = f"[view both]\nplatforms = {' '.join(platforms)}\n[view stable]\nfrom = both\n" if views else ""
         self.config.write_text(f"[store]\npath = {self.store}\n[catalog]\npath = {self.catalog}\n{sections}{both}{extra}")
+
+    @classmethod
+    def in_bucket(cls, folder, bucket):
+        """The same, whose store is a bucket."""
+        folder.mkdir()
+        site = cls(folder)
+        text = site.config.read_text().replace(f"path = {site.store}\n", f"path = {bucket.address}\nviews = {folder}/views\n", 1)
+        site.config.write_text(f"{text}[place s3://{bucket.name}]\nendpoint = {bucket.url}\n")
+        site.index()
+        return site
 
     def run(self, *words, code=0, **how):
         done = serving.run(*words, "--config", self.config, **how)
@@ -164,7 +175,7 @@ def test_all_pages_of_an_empty_store_become_those_of_the_other(serve, tmp_path, 
     target, bundle = empty(tmp_path / "target"), tmp_path / "all.wcb"
     source.make(bundle)
     loaded = target.load(bundle)
-    assert loaded["stored"] == 12 and loaded["files"] == [] and loaded["timeless"] == 0
+    assert loaded["stored"] == 12 and loaded["files"] == []
     shown_once = shown(serve, source)
     assert shown(serve, target) == shown_once and target.came() == source.came()
     views = [{path.name: path.read_bytes() for path in (site.store / ".wheelcache-views" / "stable").iterdir()}
@@ -226,6 +237,35 @@ def test_beside_a_running_server(serve, source, target, tmp_path):
     assert target.load(tmp_path / "b")["stored"] == 3
     serving.wait_for(lambda: server.get("/both/simple/mine/").status == 200, 30, "the page")
     assert b"mine-1.1" in server.get("/both/simple/mine/").body
+
+
+def test_a_bucket_keeps_no_times_but_pages_have_them(serve, tmp_path, monkeypatch):
+    """A sidecar has the time, also for a scan, and for the next bundle; of other bytes it says nothing."""
+    for key, value in buckets.KEYS.items():
+        monkeypatch.setenv(key, value)
+    source = empty(tmp_path / "source")
+    fill(source, 4)
+    source.make(tmp_path / "b")
+    with contextlib.ExitStack() as stack:
+        bucket = buckets.Small()
+        stack.callback(bucket.stop)
+        target = Site.in_bucket(tmp_path / "target", bucket)
+        assert target.load(tmp_path / "b")["stored"] == 12
+        assert len([key for key in bucket.keys() if key.endswith(".whl.time")]) == 12
+        assert shown(serve, target) == shown(serve, source) and target.came() == source.came()
+        for path in target.folder.glob("catalog.db*"):
+            if path.is_file() and path.name != "catalog.db.audit":
+                path.unlink()
+        target.index()
+        assert shown(serve, target) == shown(serve, source)
+        target.make(tmp_path / "again")
+        seconds = [row["modified"] // 10 ** 9 for row in rows_of(tmp_path / "again")]
+        assert seconds == [row["modified"] // 10 ** 9 for row in rows_of(tmp_path / "b")]
+
+
+def rows_of(path):
+    rows = [json.loads(line) for line in members(path)[0][1].splitlines()]
+    return [row for row in rows[1:] if row["kind"] == "file"]
 
 
 # --- signatures ---

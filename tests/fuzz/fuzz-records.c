@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "auditor/rebuild/rebuild-set.h"
+#include "bundler/bundle.h"
 #include "lib/base/limits.h"
 #include "lib/domain/promotion/evidence.h"
 #include "lib/state/catalog/arrivals.h"
@@ -107,6 +108,31 @@ static int form_of_told(struct str text, struct buf *out, struct err *e)
 	return 0;
 }
 
+static int form_of_bundle_head(struct str text, struct buf *out, struct err *e)
+{
+	struct bundle_head h;
+	CLEANUP(arena_release) struct arena room = {0};
+	if (bundle_head_read(text, &h, &room, e) < 0)
+		return -1;
+	bundle_head_write(&h, out);
+	return 0;
+}
+
+// Whoever unpacks the archive stays in the folder.
+static int form_of_bundle_row(struct str text, struct buf *out, struct err *e)
+{
+	struct bundle_row r;
+	CLEANUP(arena_release) struct arena room = {0};
+	CLEANUP(buf_release) struct buf path = buf_up_to(LIMIT_PATH);
+	if (bundle_row_read(text, &r, &room, e) < 0)
+		return -1;
+	bundle_row_path(&r, r.pieces ? &r.piece[0] : NULL, &path);
+	HOLDS(path.data[0] != '/' && !strstr(path.data, "//") && !strstr(path.data, "/."));
+	HOLDS(bundle_row_compare(&r, &r) == 0);
+	bundle_row_write(&r, out);
+	return 0;
+}
+
 static form_fn *record_of(char letter)
 {
 	switch (letter) {
@@ -124,6 +150,10 @@ static form_fn *record_of(char letter)
 		return form_of_told;
 	case 'c':
 		return form_of_arrivals;
+	case 'h':
+		return form_of_bundle_head;
+	case 'w':
+		return form_of_bundle_row;
 	case 'b':
 		return form_of_build;
 	case 'r':

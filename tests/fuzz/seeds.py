@@ -653,6 +653,9 @@ def records():
                           "uploaded": "2026-11-19T01:02:03Z", "index": "https://u.example/", "identical": True}}
     rebuild = {"platform": "debian-12-x86_64", "filename": "six-1.0-py3-none-any.whl", "state": "symbol-gone",
                "why": "two\nlines", "build": 2}
+    bundled = {"kind": "file", "in": "debian-12-x86_64", "project": "six", "name": "six-1.0-py3-none-any.whl", "size": 7,
+               "sha256": "8" * 64, "modified": 1795000000123456789, "came": 1795000000, "by": "ci",
+               "parts": [{"part": "yank", "size": 0, "sha256": "9" * 64}, {"part": "provenance", "size": 3, "sha256": "a" * 64}]}
     texts = {
         "answer": ("a", answer), "answer-counts": ("a", answer | {"counts": {}}), "answer-row": ("a", answer | {"files": [{}]}),
         "arrivals": ("c", {"arrivals": [{"platform": "debian-12-x86_64", "name": "six", "arrived": "2026-11-20T01:02:03Z"}, {
@@ -667,6 +670,13 @@ def records():
         "tombstone": ("t", stone), "tombstone-odd": ("t", stone | {"size": -5, "when": 7, "upstream": [], "by": None}),
         "status": ("s", {"status": "quarantined", "reason": "it steals", "when": "2026-11-20T01:02:03Z", "by": "user root"}),
         "status-wrong": ("s", {"status": "frozen", "reason": 1}),
+        "bundle-head": ("h", {"bundle": 1, "made": "2026-11-20T01:02:03Z", "by": "user root", "contents": ["view a", "mirror b"],
+                              "since": "6" * 64}),
+        "bundle-newer": ("h", {"bundle": 2, "made": "2026-11-20T01:02:03Z", "by": "user root", "contents": []}),
+        "bundle-file": ("w", bundled), "bundle-omitted": ("w", bundled | {"omitted": True, "parts": []}),
+        "bundle-above": ("w", bundled | {"name": "../x"}), "bundle-parts": ("w", bundled | {"parts": bundled["parts"] * 2}),
+        "bundle-status": ("w", {"kind": "status", "in": "debian-12-x86_64", "project": "six", "size": 2, "sha256": "7" * 64}),
+        "bundle-upstream": ("w", bundled | {"kind": "upstream", "in": "upstream", "parts": []}),
         "rebuilds": ("r", {"platforms": [], "rows": [rebuild, rebuild | {"state": "fits", "build": None}]}),
         "rebuilds-build": ("r", {"platforms": [], "rows": [rebuild | {"build": 0}]}),
     }

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lib/domain/text/mark.h"
 
+#include <stdio.h>
+
 #include "lib/base/limits.h"
 #include "lib/format/jsondoc.h"
+#include "lib/os/clock.h"
 
 // Appends the text as one line. Control characters become blanks, and several blanks become one.
 static void add_as_line(struct str text, struct buf *out)
@@ -45,4 +48,22 @@ void mark_reason(enum mark mark, struct str text, struct buf *out)
 	if (mark == MARK_YANKED && mark_is_from_upstream(text))
 		text = str_slice(str_trim(text), 0, last_line_offset(str_trim(text)));
 	add_as_line(text, out);
+}
+
+void mark_time_write(int64_t uploaded, const uint8_t sha256[SHA256_SIZE], char out[MARK_TIME_TEXT])
+{
+	char when[CLOCK_TEXT], hex[SHA256_HEX + 1] = "";
+	clock_write(uploaded, when);
+	hex_encode(sha256, SHA256_SIZE, hex);
+	snprintf(out, MARK_TIME_TEXT, "%s %s", when, hex);
+}
+
+bool mark_time_read(const char *text, int64_t *uploaded, uint8_t sha256[SHA256_SIZE])
+{
+	struct str hash = str_trim(str_from(text)), time = str_cut(&hash, ' ');
+	char when[CLOCK_TEXT] = "";
+	if (!hash.ptr || time.len != CLOCK_TEXT - 1)
+		return false;
+	memcpy(when, time.ptr, time.len);
+	return clock_read(when, uploaded) && hex_decode(hash, sha256, SHA256_SIZE);
 }

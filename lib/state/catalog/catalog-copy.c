@@ -9,7 +9,12 @@ void catalog_file_copy(struct arena *a, struct catalog_file *out)
 	FILE_COLUMNS(FILE_COPY_PAGE)
 }
 
+int64_t catalog_file_uploaded(const struct catalog_file *file)
+{
+	return file->uploaded ? file->uploaded * 1000000000 : file->mtime_ns;
+}
+
 int64_t catalog_file_came(const struct catalog_file *file)
 {
-	return file->arrived ? file->arrived : file->mtime_ns / 1000000000;
+	return file->arrived ? file->arrived : catalog_file_uploaded(file) / 1000000000;
 }

@@ -165,7 +165,10 @@ static int put_entry(struct catalog *c, const struct catalog_entry *f, const str
 		return -1;
 	s.reason = marks.reason[MARK_PRUNED] ? marks.reason[MARK_PRUNED] : reason;
 	s.yanked = marks.reason[MARK_YANKED];
-	return write_row(c, f, &s, e);
+	if (write_row(c, f, &s, e) < 0)
+		return -1;
+	const char *time = marks.reason[MARK_TIME];
+	return time ? catalog_name_set_time(c, f->folder, f->filename, time, e) : 0;
 }
 
 int catalog_file_put(struct catalog *c, const struct catalog_entry *entry, struct catalog_effect *effect, struct err *e)

@@ -95,6 +95,8 @@ static int apply_to_file(struct catalog *c, const struct catalog_mark *m, const 
 		return -1;
 	if (!file.id || file.state == FILE_IS_REFUSED)
 		return 0;
+	if (m->mark == MARK_TIME)
+		return catalog_name_set_time(c, m->folder, m->filename, reason, e);
 	if (m->mark == MARK_YANKED)
 		return catalog_run_by(c, FILE_YANK, BY(SQL_INT(file.id), SQL_TEXT(reason)), e);
 	if (!reason)

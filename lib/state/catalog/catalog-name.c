@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lib/base/mem.h"
+#include "lib/domain/text/mark.h"
 
 static int find_holder(struct catalog *c, enum statement id, const char *filename, int64_t platform, struct holder *out,
 	struct err *e)
@@ -86,4 +87,14 @@ int catalog_name_row(struct catalog *c, int64_t folder, const char *filename, st
 	if (row > 0)
 		*out = (struct name_row){query_int(q, 0), (enum catalog_state)query_int(q, 1), query_int(q, 2)};
 	return row < 0 ? -1 : 0;
+}
+
+int catalog_name_set_time(struct catalog *c, int64_t folder, const char *filename, const char *text, struct err *e)
+{
+	int64_t uploaded = 0;
+	uint8_t sha256[SHA256_SIZE] = {0};
+	if (!text || !mark_time_read(text, &uploaded, sha256))
+		uploaded = 0;
+	return catalog_run_by(c, FILE_SET_UPLOADED, BY(SQL_INT(folder), SQL_TEXT(filename), SQL_INT(uploaded),
+		SQL_BYTES(sha256, SHA256_SIZE)), e);
 }

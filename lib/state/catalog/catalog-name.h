@@ -26,6 +26,10 @@ int catalog_name_claim(struct catalog *c, int64_t id, const char *folder, const 
 int catalog_name_set_state(struct catalog *c, int64_t id, enum catalog_state state, const char *reason,
 	struct err *e) MUST_CHECK;
 
+// Sets when a file was uploaded, by the text of its mark, if that is about its bytes. NULL: it has no such mark.
+int catalog_name_set_time(struct catalog *c, int64_t folder, const char *filename, const char *text,
+	struct err *e) MUST_CHECK;
+
 // The row of a file in its folder.
 struct name_row {
 	int64_t id; // 0: there is none

@@ -84,10 +84,13 @@ struct catalog_file {
 	const char *requires_python;    // NULL: none
 	const char *yanked;             // the reason, "" for none; NULL: it is not yanked
 	const uint8_t *provenance;      // hash of its provenance object (PEP 740); NULL: none
+	int64_t uploaded; // when, in another store, seconds since 1970; 0: mtime_ns says it
 	int64_t arrived; // when it came, or was listed again, seconds since 1970; 0: unknown, then mtime_ns counts
 };
 // Copies the strings and bytes that *file borrows into the arena; they live as long as the arena.
 void catalog_file_copy(struct arena *a, struct catalog_file *file);
+// When it was uploaded, as pages show it, in nanoseconds since 1970.
+int64_t catalog_file_uploaded(const struct catalog_file *file);
 // When it came, seconds since 1970.
 int64_t catalog_file_came(const struct catalog_file *file);
 typedef int catalog_file_fn(void *ctx, const struct catalog_file *file, struct err *e);

@@ -40,7 +40,8 @@
 	X(yanked,          REASON,    1,   0,   0,    0,   1,  0,   0,    0)                  \
 	X(statement,       SHA256,    0,   0,   0,    0,   1,  0,   0,    0)                  \
 	X(provenance,      SHA256,    1,   0,   0,    0,   1,  0,   0,    0)                  \
-	X(arrived,         INT,       1,   0,   0,    0,   0,  0,   0,    0)
+	X(arrived,         INT,       1,   0,   0,    0,   0,  0,   0,    0)                  \
+	X(uploaded,        INT,       1,   0,   0,    0,   0,  0,   0,    0)
 // clang-format on
 
 // A part of a row that is there or not, by its struct's place in it.

@@ -173,6 +173,7 @@ const char *const schema_statement[STATEMENT_COUNT] = {
 		       " WHERE id = ?1",
 	[FILE_YANK] = "UPDATE file SET yanked = ?2 WHERE id = ?1",
 	[FILE_SET_CAME] = "UPDATE file SET arrived = ?3 WHERE folder = ?1 AND filename = ?2",
+	[FILE_SET_UPLOADED] = "UPDATE file SET uploaded = iif(sha256 IS ?4, ?3, 0) WHERE folder = ?1 AND filename = ?2",
 	[FILE_STATE] = "UPDATE file SET state = ?2, reason = ?3 WHERE id = ?1",
 	[FILE_REMOVE] = "DELETE FROM file WHERE id = ?1",
 	[FOLDER_FILES] = "SELECT f.filename" FILE_SCAN_LIST " FROM file f WHERE f.folder = ?1",

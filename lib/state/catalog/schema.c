@@ -571,6 +571,14 @@ static const char *const schema_step[] = {
 	"-- 1: as the record has it; 0: changed since; -1: the record was not read\n",
 
 	SCHEMA_STATUS, // 25
+
+	// 26: marks of kind 3. Each folder is listed again, because no scan has read them.
+	"ALTER TABLE file ADD COLUMN uploaded INTEGER NOT NULL DEFAULT 0; "
+	"-- seconds since 1970, by its mark of kind 3; 0: when it was modified\n"
+	"CREATE TRIGGER file_uploaded AFTER UPDATE OF uploaded ON file WHEN new.uploaded <> old.uploaded BEGIN"
+	"  UPDATE project SET changed = (SELECT change FROM store) WHERE id = new.project AND new.state = 0;"
+	"END;"
+	"UPDATE folder SET trusted = 0;",
 };
 
 // A connection caches 1 MiB of pages: there is one per thread, and the system's file cache is behind them.

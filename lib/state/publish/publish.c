@@ -31,9 +31,10 @@ struct publish {
 	uint64_t size;
 	struct ingest *ingest;
 	struct ingest_facts facts, competitor; // of the new file, and of the file that has the name
-	const struct file_past *past; // NULL: it is a new file
+	struct file_past past;
+	bool has_past; // else it is a new file
+	char time[MARK_TIME_TEXT];
 	enum strictness strictness;
-	bool kept_time;
 	bool takes_facts;
 	struct packed_facts inside; // of the new file
 	struct publish_attach attach;
@@ -246,13 +247,9 @@ void publish_take_facts(struct publish *p)
 
 void publish_with_past(struct publish *p, const struct file_past *past, enum strictness strictness)
 {
-	p->past = past;
+	p->past = *past;
+	p->has_past = true;
 	p->strictness = strictness;
-}
-
-bool publish_kept_time(const struct publish *p)
-{
-	return p->kept_time;
 }
 
 void publish_audit(struct publish *p, struct wheel_gate *gate)
@@ -321,22 +318,32 @@ static bool is_there(const struct publish *p)
 	return place_stat(p->open, p->filename, &info, &unseen) > 0;
 }
 
-static int put_yank_beside(struct publish *p, struct catalog *c, struct err *e)
+// Its yank and its time.
+static int put_past_beside(struct publish *p, struct catalog *c, enum mark mark, const char *text, struct err *e)
 {
-	CLEANUP(mem_free) char *name = xasprintf("%s%s", p->filename, sidecar_ending[MARK_YANKED]);
-	if (!p->past || !p->past->yanked)
+	if (!p->has_past || !text)
 		return 0;
-	if (sidecar_write(p->open, p->filename, MARK_YANKED, str_from(p->past->yanked), e) < 0 ||
+	CLEANUP(mem_free) char *name = xasprintf("%s%s", p->filename, sidecar_ending[mark]);
+	if (sidecar_write(p->open, p->filename, mark, str_from(text), e) < 0 ||
 		volume_release_want(catalog_path(c), p->platform, p->folder, name, e) < 0)
 		return err_prefix(e, "%s: ", p->filename);
 	return 0;
 }
 
-static void take_yank_away(const struct publish *p)
+static int put_marks_beside(struct publish *p, struct catalog *c, struct err *e)
+{
+	return put_past_beside(p, c, MARK_YANKED, p->past.yanked, e) < 0 ||
+			       put_past_beside(p, c, MARK_TIME, p->past.time, e) < 0
+		       ? -1
+		       : 0;
+}
+
+static void take_marks_away(const struct publish *p)
 {
 	struct err why = ERR_INIT;
-	if (p->past && p->past->yanked && sidecar_remove(p->open, p->filename, MARK_YANKED, &why) < 0)
-		log_error("%s: its yank stays: %s", p->platform->is_private ? "a file of a private platform" : p->filename,
+	if ((p->past.yanked && sidecar_remove(p->open, p->filename, MARK_YANKED, &why) < 0) ||
+		(p->past.time && sidecar_remove(p->open, p->filename, MARK_TIME, &why) < 0))
+		log_error("%s: its marks stay: %s", p->platform->is_private ? "a file of a private platform" : p->filename,
 			why.msg);
 }
 
@@ -380,8 +387,9 @@ static int accept_published(struct publish *p, struct catalog *c, struct place_f
 	struct place_info info;
 	if (compare_published(p, file, out, e) < 0 || make_sure(p, file, folder, e) < 0)
 		return -1;
-	const struct file_past *past = is_listed || out->result == PUBLISH_EQUAL ? NULL : p->past;
-	if (past && put_yank_beside(p, c, e) < 0)
+	const bool is_alien = !p->has_past || is_listed || out->result == PUBLISH_EQUAL;
+	const struct file_past *past = is_alien ? NULL : &p->past;
+	if (past && put_marks_beside(p, c, e) < 0)
 		return -1;
 	if (place_file_info(file, &info, e) < 0)
 		return err_prefix(e, "%s: ", p->filename);
@@ -429,11 +437,11 @@ static int link_file(struct publish *p, struct catalog *c, struct publish_receip
 	// A yanked file has its mark before its name, which nothing has yet.
 	bool marks = !is_there(p);
 	if (publish_attach_prepare(&p->attach, p->open, p->filename, false, e) < 0 ||
-		(marks && put_yank_beside(p, c, e) < 0))
+		(marks && put_marks_beside(p, c, e) < 0))
 		return -1;
 	if (place_put_new(p->write, &taken) < 0) {
 		if (marks)
-			take_yank_away(p);
+			take_marks_away(p);
 		if (taken.kind != ERR_CONFLICT) {
 			*e = taken;
 			return -1;
@@ -454,7 +462,7 @@ static int link_file(struct publish *p, struct catalog *c, struct publish_receip
 	if (volume_release_want(catalog_path(c), p->platform, p->folder, p->filename, e) < 0 ||
 		put_attachments(p, c, p->open, p->folder, e) < 0)
 		return -1;
-	int recorded = record_file(p, c, &p->facts, p->past, p->folder, &info.version, e);
+	int recorded = record_file(p, c, &p->facts, p->has_past ? &p->past : NULL, p->folder, &info.version, e);
 	if (recorded < 0 && e->kind == ERR_DENIED)
 		withdraw_name(p);
 	return recorded;
@@ -472,6 +480,17 @@ static int check_new_file(struct publish *p, struct catalog *c, const struct upl
 	return -1;
 }
 
+// A sidecar has the time that the place does not keep.
+static int keep_time(struct publish *p, const uint8_t sha256[SHA256_SIZE], struct err *e)
+{
+	int kept = p->has_past ? place_write_time(p->write, p->past.modified, e) : 1;
+	if (kept)
+		return kept < 0 ? -1 : 0;
+	mark_time_write(p->past.modified / 1000000000, sha256, p->time);
+	p->past.time = p->time;
+	return 0;
+}
+
 int publish_end(struct publish *p, struct catalog *c, const struct declared *claims,
 	const struct upload_policy *upload_policy, struct publish_receipt *out, struct err *e)
 {
@@ -483,9 +502,8 @@ int publish_end(struct publish *p, struct catalog *c, const struct declared *cla
 	multi_digest_end(p->hashes, hash);
 	if (declared_check_bytes(claims, hash, e) < 0)
 		return -1;
-	int kept = p->past ? place_write_time(p->write, p->past->modified, e) : 0;
-	p->kept_time = kept > 0;
-	if (kept < 0 || ingest_read(p->ingest, place_write_file(p->write), p->filename, p->strictness, &p->facts, e) < 0)
+	if (keep_time(p, hash[DIGEST_SHA256].bytes, e) < 0 ||
+		ingest_read(p->ingest, place_write_file(p->write), p->filename, p->strictness, &p->facts, e) < 0)
 		return err_prefix(e, "%s: ", p->filename);
 	if (p->facts.refusal)
 		return err_set(e, ERR_INVALID, "%s: %s", p->filename, p->facts.refusal);

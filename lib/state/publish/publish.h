@@ -57,11 +57,9 @@ void publish_attach(struct publish *p, enum attachment kind, struct str text);
 // A new wheel in which the gate finds errors, or which it cannot judge, is to be refused. Borrowed; NULL: none. To be
 // called before publish_end.
 void publish_audit(struct publish *p, struct wheel_gate *gate);
-// The file was in another store: it keeps its past, as far as this place can. LENIENT: it is taken like a file that a scan
-// finds. Borrowed until publish_end, before which this is to be called.
+// The file was in another store, and keeps its past, whose texts are borrowed until publish_end, before which this is
+// to be called; past->time is not read. LENIENT: it is taken like a file that a scan finds.
 void publish_with_past(struct publish *p, const struct file_past *past, enum strictness strictness);
-// After publish_end: whether a new file has the time of its past, to the second.
-bool publish_kept_time(const struct publish *p);
 // After publish_end: the report by which the wheel was refused, borrowed. NULL: it was not refused so.
 const struct audit_report *publish_refusal(const struct publish *p);
 // Examines what was written (STRICT, unless publish_with_past says otherwise) and puts it under its name: on the disk, then in the catalog. If the platform has

@@ -13,17 +13,17 @@
 #include "lib/state/store/sidecar.h"
 #include "lib/state/store/target-dir.h"
 
-// The mark goes before the file, which is yanked from its first moment on.
-static int put_yank(struct catalog *c, const struct catalog_entry *f, const char *text, struct err *e)
+// The marks go before the file, which is yanked from its first moment on.
+static int put_past(struct catalog *c, const struct catalog_entry *f, enum mark mark, const char *text, struct err *e)
 {
 	struct catalog_effect effect;
 	const struct catalog_mark m = {.platform = f->platform,
 		.folder = f->folder,
 		.folder_path = f->folder_path,
 		.filename = f->filename,
-		.mark = MARK_YANKED,
+		.mark = mark,
 		.text = text};
-	return catalog_mark_put(c, &m, &effect, e);
+	return text ? catalog_mark_put(c, &m, &effect, e) : 0;
 }
 
 int catalog_update_put(const struct platform *p, struct catalog *c, const struct ingest_facts *facts,
@@ -40,7 +40,8 @@ int catalog_update_put(const struct platform *p, struct catalog *c, const struct
 	CLEANUP(catalog_rollback) struct catalog_transaction t = {0};
 	if (catalog_begin(c, &t, e) < 0 || target_dir_check_again(p, c, facts->filename, e) < 0 ||
 		catalog_folder_ensure(c, entry.platform, folder, &entry.folder, e) < 0 ||
-		(past && past->yanked && put_yank(c, &entry, past->yanked, e) < 0) ||
+		(past && put_past(c, &entry, MARK_YANKED, past->yanked, e) < 0) ||
+		(past && put_past(c, &entry, MARK_TIME, past->time, e) < 0) ||
 		catalog_file_put(c, &entry, &effect, e) < 0 ||
 		(past && catalog_file_set_came(c, entry.folder, entry.filename, past->came, e) < 0) ||
 		(inside && packed_facts_put(inside, c, entry.sha256, e) < 0) ||

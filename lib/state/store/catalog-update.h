@@ -16,6 +16,7 @@ struct file_past {
 	int64_t modified;   // nanoseconds since 1970
 	int64_t came;       // seconds since 1970: when it arrived there
 	const char *yanked; // the text of its yank; NULL: it is not yanked
+	const char *time;   // that of MARK_TIME; NULL: its place keeps `modified`
 };
 
 // Puts a served file into the catalog, in one transaction. ERR_DENIED: the name was removed. A removal writes its row

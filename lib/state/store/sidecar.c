@@ -11,6 +11,7 @@ const char *const sidecar_ending[MARK_COUNT] = {
 	[MARK_YANKED] = ".yanked",
 	[MARK_PRUNED] = ".pruned",
 	[MARK_STATUS] = PLACE_STATUS,
+	[MARK_TIME] = ".time",
 };
 
 bool sidecar_is(struct str name, struct str *filename, enum mark *mark)

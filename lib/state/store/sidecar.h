@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sidecars: small files beside a wheel or an sdist that carry a mark and reach every replica as the file does.
-// X.whl.yanked (PEP 592) holds the reason, and may be empty. X.whl.pruned is a tombstone (tombstone.h). PROJECT/.status is
+// X.whl.yanked (PEP 592) holds the reason, and may be empty. X.whl.pruned is a tombstone (tombstone.h). X.whl.time has the
+// time of a file that came from another store, where the place keeps none (mark.h). PROJECT/.status is
 // beside all files of a project (project-status.h): its mark stands under the project's name. A folder is open, and borrowed. Any thread. Errors are ERR_IO and ERR_FULL, if not said otherwise.
 #pragma once
 
@@ -11,7 +12,7 @@
 #include "lib/domain/text/mark.h"
 #include "lib/place/place.h"
 
-// ".yanked", ".pruned", ".status"
+// ".yanked", ".pruned", ".status", ".time"
 extern const char *const sidecar_ending[MARK_COUNT];
 
 // Whether the name is that of a sidecar. *filename, a slice of name: of which wheel or sdist; empty: it is .status.
