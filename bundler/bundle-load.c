@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bundler/bundle-load.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,8 @@
 #include "lib/base/counted.h"
 #include "lib/base/limits.h"
 #include "lib/os/clock.h"
+#include "lib/os/fs.h"
+#include "lib/place/tempname.h"
 #include "lib/state/catalog/catalog-attachment.h"
 #include "lib/state/catalog/catalog-mark.h"
 #include "lib/state/publish/attach-ops.h"
@@ -50,13 +53,21 @@ struct loading {
 	bool is_noted;           // the outcome
 	char *here;              // the path below the platform of the file that has the name; NULL: none has
 	struct publish *publish; // NULL: nothing is written
+	int osv;                 // the folder for records of the OSV database; -1: none
+	struct fs_tmp osv_file;
+	char osv_tmp[TEMPNAME_NAME], osv_name[LIMIT_FILE_NAME + 1];
 	struct file_past past;
 	struct buf piece[BUNDLE_PART_COUNT]; // their texts; of another row [0] has its own
 };
 
 static void loading_begin(struct loading *l, const struct bundle_loading *asked, struct bundle_loaded *out, bool stores)
 {
-	*l = (struct loading){.asked = asked, .catalog = asked->catalog, .out = out, .stores = stores};
+	*l = (struct loading){.asked = asked,
+		.catalog = asked->catalog,
+		.out = out,
+		.stores = stores,
+		.osv = -1,
+		.osv_file = {.fd = -1}};
 	l->views = (struct bundle_views){.config = &asked->site->config, .renames = &asked->renames};
 	bundle_mirrors_init(&l->mirrors, &asked->site->config, asked->catalog, asked->by);
 	l->need = xcalloc(asked->site->store.platform_count + 1, sizeof(*l->need));
@@ -70,6 +81,8 @@ static void loading_release(struct loading *l)
 	bundle_views_release(&l->views);
 	bundle_mirrors_release(&l->mirrors);
 	publish_free(l->publish);
+	fs_tmp_release(&l->osv_file);
+	mem_close(&l->osv);
 	buf_release(&l->missing_names);
 	for (size_t i = 0; i < BUNDLE_PART_COUNT; i++)
 		buf_release(&l->piece[i]);
@@ -410,6 +423,33 @@ static int end_upstream_row(struct loading *l, const struct bundle_row *r, struc
 	return 0;
 }
 
+// --- records of the OSV database ---
+
+// They replace those of the same name.
+static int begin_osv(struct loading *l, const struct bundle_row *r, struct err *e)
+{
+	if (!l->asked->osv)
+		return 0;
+	if (l->osv < 0)
+		l->osv = fs_open_dir(l->asked->osv, e);
+	if (l->osv < 0 || !l->stores)
+		return l->osv < 0 ? -1 : 0;
+	tempname_name(l->osv_tmp);
+	snprintf(l->osv_name, sizeof(l->osv_name), "%s", r->name);
+	return fs_tmp_open(&l->osv_file, l->osv, l->osv_tmp, l->osv_name, e);
+}
+
+static int end_osv(struct loading *l, const struct bundle_row *r, struct err *e)
+{
+	tell_load_progress(l, 1, 0);
+	if (l->osv_file.fd < 0)
+		return 0;
+	int published = fs_tmp_publish(&l->osv_file, e) < 0 ? -1 : fs_sync_dir(l->osv, e);
+	fs_tmp_release(&l->osv_file);
+	l->osv_file = (struct fs_tmp){.fd = -1};
+	return published < 0 ? err_prefix(e, "%s/%s: ", l->asked->osv, r->name) : 0;
+}
+
 // --- the statuses of projects ---
 
 struct status_here {
@@ -483,9 +523,22 @@ static int on_bundle_row(void *ctx, const struct bundle_row *r, struct err *e)
 	struct loading *l = ctx;
 	for (size_t i = 0; i < BUNDLE_PART_COUNT; i++)
 		buf_clear(&l->piece[i]);
-	return r->kind == BUNDLE_FILE       ? begin_file_row(l, r, e)
-	       : r->kind == BUNDLE_UPSTREAM ? begin_upstream_row(l, r, e)
-					    : 0;
+	switch (r->kind) {
+	case BUNDLE_FILE:
+		return begin_file_row(l, r, e);
+	case BUNDLE_UPSTREAM:
+		return begin_upstream_row(l, r, e);
+	case BUNDLE_OSV:
+		return begin_osv(l, r, e);
+	case BUNDLE_STATUS:
+	case BUNDLE_EVIDENCE:
+	case BUNDLE_GENERATION:
+	case BUNDLE_MIRROR:
+	case BUNDLE_PAGE:
+	case BUNDLE_KIND_COUNT:
+		break;
+	}
+	return 0;
 }
 
 static int on_row_bytes(void *ctx, const struct bundle_row *r, const struct bundle_piece *piece, struct str bytes,
@@ -493,6 +546,8 @@ static int on_row_bytes(void *ctx, const struct bundle_row *r, const struct bund
 {
 	struct err why = ERR_INIT;
 	struct loading *l = ctx;
+	if (r->kind == BUNDLE_OSV)
+		return l->osv_file.fd < 0 ? 0 : fs_tmp_write(&l->osv_file, bytes, e);
 	if (piece || !bundle_row_is_file(r)) {
 		buf_str(&l->piece[piece ? piece->part : 0], bytes);
 		return 0;
@@ -519,6 +574,8 @@ static int on_row_end(void *ctx, const struct bundle_row *r, struct err *e)
 		return bundle_views_generation(&l->views, r, buf_view(&l->piece[0]), l->stores, e);
 	case BUNDLE_UPSTREAM:
 		return end_upstream_row(l, r, e);
+	case BUNDLE_OSV:
+		return end_osv(l, r, e);
 	case BUNDLE_MIRROR:
 	case BUNDLE_PAGE:
 		return bundle_mirrors_take(&l->mirrors, r, buf_view(&l->piece[0]), l->stores, e);
@@ -573,9 +630,9 @@ int bundle_load_check(struct bundle_in *in, const struct bundle_loading *asked, 
 	if (read_bundle(in, &l, e) < 0)
 		return -1;
 	if (l.missing)
-		return err_set(e, ERR_CONFLICT,
-			"%s not here: %s%s; load that one first",
-			COUNTED(l.missing, "file that an earlier bundle has is|files that an earlier bundle has are"), l.missing_names.data, l.missing > MISSING_NAMED ? ", …" : "");
+		return err_set(e, ERR_CONFLICT, "%s not here: %s%s; load that one first",
+			COUNTED(l.missing, "file that an earlier bundle has is|files that an earlier bundle has are"),
+			l.missing_names.data, l.missing > MISSING_NAMED ? ", …" : "");
 	return check_all_needs(&l, e) < 0 ? -1 : bundle_mirrors_check(&l.mirrors, e);
 }
 

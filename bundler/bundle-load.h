@@ -39,10 +39,11 @@ struct bundle_loading {
 	struct audit *audit; // NULL: nothing is stored
 	const char *by;      // the account
 	struct bundle_renames renames;
-	bool takes_facts;                                            // what is inside wheels is noted
-	bool is_strict;                                              // files are refused as an upload of them would be:
-	struct wheel_gate *gate;                                     // borrowed; NULL: wheels are not audited
-	struct upload_policy *policy;                                // borrowed; NULL: all are accepted
+	const char *osv;              // the folder for records of the OSV database; NULL: they are left out
+	bool takes_facts;             // what is inside wheels is noted
+	bool is_strict;               // files are refused as an upload of them would be:
+	struct wheel_gate *gate;      // borrowed; NULL: wheels are not audited
+	struct upload_policy *policy; // borrowed; NULL: all are accepted
 	void (*progress)(void *ctx, uint64_t files, uint64_t bytes); // that were read; NULL is fine
 	void *ctx;
 };

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bundler/bundle-make.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "builder/missing/locked-files.h"
 #include "bundler/bundle-in.h"
@@ -31,6 +34,7 @@ struct bundle_source {
 	const struct platform *platform;
 	const char *yank;   // the text; NULL: it is not yanked
 	const char *status; // the same of a status
+	const char *path;   // of records of the OSV database
 };
 
 struct bundle_collection {
@@ -308,6 +312,54 @@ static struct bundle_source *find_collected(const struct bundle_collection *m, c
 	return m->count ? bsearch(&key, m->source, m->count, sizeof(*m->source), compare_sources) : NULL;
 }
 
+// --- records of the OSV database ---
+
+// A regular file, which the operator names.
+static int open_osv(const char *path, struct byte_source *out, struct err *e)
+{
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "%s", path);
+	*out = byte_source_file(fd, (uint64_t)st.st_size);
+	if (S_ISREG(st.st_mode))
+		return 0;
+	mem_close(&out->fd);
+	return err_set(e, ERR_USAGE, "%s: it is no regular file", path);
+}
+
+static int hash_source(const struct byte_source *bytes, uint8_t sha256[SHA256_SIZE], struct err *e)
+{
+	CLEANUP(mem_free) char *block = xmalloc(PIECE);
+	CLEANUP(digest_cleanup) struct digest *digest = digest_new();
+	digest_begin(digest);
+	for (uint64_t at = 0, len; at < bytes->size; at += len) {
+		len = bytes->size - at < PIECE ? bytes->size - at : PIECE;
+		if (byte_source_read(bytes, at, block, len, e) < 0)
+			return -1;
+		digest_add(digest, block, len);
+	}
+	digest_end(digest, sha256);
+	return 0;
+}
+
+static int add_osv(struct bundle_collection *m, const char *path, struct err *e)
+{
+	struct byte_source bytes;
+	const char *slash = strrchr(path, '/');
+	struct bundle_source *s = add_source(m, BUNDLE_OSV);
+	s->path = path;
+	s->row.name = slash ? slash + 1 : path;
+	if (!bundle_is_osv(str_from(s->row.name)))
+		return err_set(e, ERR_USAGE, "%s: records of the OSV database are a .json or a .zip", path);
+	if (open_osv(path, &bytes, e) < 0)
+		return -1;
+	s->row.size = bytes.size;
+	int hashed = hash_source(&bytes, s->row.sha256, e);
+	mem_close(&bytes.fd);
+	return hashed < 0 ? err_prefix(e, "%s: ", path) : 0;
+}
+
 // --- locks ---
 
 static int add_locked_file(void *ctx, const struct catalog_file *f, struct err *e)
@@ -474,6 +526,11 @@ static int collect_asked(struct bundle_collection *m, const char **contents, str
 		if (bundle_mirrors_each(&m->mirrors, asked->mirror[i], add_mirror_row, m, e) < 0)
 			return -1;
 	}
+	for (size_t i = 0; i < asked->osvs; i++) {
+		*contents++ = arena_printf(&m->text, "osv %s", asked->osv[i]);
+		if (add_osv(m, asked->osv[i], e) < 0)
+			return -1;
+	}
 	for (size_t i = 0; i < asked->locks; i++)
 		*contents++ = arena_printf(&m->text, "lock %s", asked->lock[i]);
 	if (add_locks(m, e) < 0)
@@ -490,7 +547,7 @@ static int collect_all(struct bundle_collection *m, struct bundle_head *head, st
 {
 	const struct bundle_making *asked = m->asked;
 	const struct bundle_visit since = {.row = omit_known, .ctx = m};
-	const size_t count = asked->views + asked->mirrors + asked->locks;
+	const size_t count = asked->views + asked->mirrors + asked->locks + asked->osvs;
 	const char **contents = ARENA_NEW(&m->text, const char *, count);
 	if (collect_asked(m, contents, e) < 0)
 		return -1;
@@ -518,15 +575,15 @@ static int write_manifest(struct bundle_collection *m, const struct bundle_head 
 		const struct bundle_row *r = &m->source[i].row;
 		bundle_row_write(r, &text);
 		m->all.members += r->kind == BUNDLE_GENERATION;
-		if (!bundle_row_is_file(r))
+		if (!bundle_row_is_file(r) && r->kind != BUNDLE_OSV)
 			continue;
 		m->all.omitted += r->is_omitted;
 		m->all.files += !r->is_omitted;
 		m->all.bytes += r->is_omitted ? 0 : r->size;
 	}
 	if (text.failed)
-		return err_set(e, ERR_LIMIT, "a bundle of %s: its manifest has more than %d bytes", COUNTED(m->count, "file|files"),
-			LIMIT_BUNDLE_MANIFEST);
+		return err_set(e, ERR_LIMIT, "a bundle of %s: its manifest has more than %d bytes",
+			COUNTED(m->count, "file|files"), LIMIT_BUNDLE_MANIFEST);
 	return bundle_out_member(m->out, BUNDLE_MANIFEST, text.len, e) < 0 ? -1
 									   : bundle_out_add(m->out, buf_view(&text), e);
 }
@@ -614,6 +671,16 @@ static int write_upstream(struct bundle_collection *m, const struct bundle_row *
 	return copied < 0 ? err_prefix(e, "%s: ", r->name) : 0;
 }
 
+static int write_osv(struct bundle_collection *m, const struct bundle_source *s, struct err *e)
+{
+	struct byte_source bytes;
+	if (open_osv(s->path, &bytes, e) < 0)
+		return -1;
+	int copied = bytes.size == s->row.size ? copy_bytes(m, &s->row, &bytes, e) : refuse_changed(&s->row, e);
+	mem_close(&bytes.fd);
+	return copied < 0 ? err_prefix(e, "%s: ", s->path) : 0;
+}
+
 static int write_pieces(struct bundle_collection *m, const struct bundle_source *s, struct err *e)
 {
 	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_STATEMENT);
@@ -646,6 +713,8 @@ static int write_source(struct bundle_collection *m, const struct bundle_source 
 	}
 	if (r->kind == BUNDLE_STATUS)
 		return write_text(m, r, NULL, str_from(s->status), e);
+	if (r->kind == BUNDLE_OSV)
+		return write_osv(m, s, e);
 	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_MEMBERSHIP);
 	return read_text_row(m, r, &text, e) < 0 ? -1 : write_text(m, r, NULL, buf_view(&text), e);
 }

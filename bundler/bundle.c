@@ -11,9 +11,9 @@
 
 const char bundle_magic[BUNDLE_MAGIC + 1] = "\x50\x2a\x4d\x18\x78\0\0\0wheelcache bundle\0\0\0\0\0\0\0";
 const char *const bundle_kind_name[BUNDLE_KIND_COUNT] = {
-	"file", "status", "evidence", "generation", "mirror", "upstream", "page"};
+	"file", "status", "evidence", "generation", "mirror", "upstream", "page", "osv"};
 static const char *const folder_of[BUNDLE_KIND_COUNT] = {
-	"files", "statuses", "evidence", "views", "mirrors", "upstreams", "pages"};
+	"files", "statuses", "evidence", "views", "mirrors", "upstreams", "pages", "osv"};
 static const char *const part_name[BUNDLE_PART_COUNT] = {"yank", "statement", "provenance"};
 
 enum { VALUES_OF_ROW = 64, CONTENTS_MOST = 1000 };
@@ -47,6 +47,11 @@ static bool is_component(struct str text)
 			text.ptr[i] == 0x7f)
 			return false;
 	return true;
+}
+
+bool bundle_is_osv(struct str name)
+{
+	return is_component(name) && (str_ends(name, STR(".json")) || str_ends(name, STR(".zip")));
 }
 
 static bool is_project_of_bundle(struct str text)
@@ -83,6 +88,7 @@ static int check_row(void *row, struct arena *text UNUSED, struct err *e)
 		[BUNDLE_MIRROR] = {false, false, true, LIMIT_MIRROR},
 		[BUNDLE_UPSTREAM] = {true, true, true, INT64_MAX},
 		[BUNDLE_PAGE] = {false, true, false, LIMIT_MIRROR},
+		[BUNDLE_OSV] = {false, false, true, LIMIT_ADVISORIES},
 	};
 	const struct bundle_row *r = row;
 	if (kind[r->kind].in != (r->in != NULL) || kind[r->kind].project != (r->project != NULL) ||
@@ -91,6 +97,8 @@ static int check_row(void *row, struct arena *text UNUSED, struct err *e)
 	if (r->size > kind[r->kind].most)
 		return err_set(e, ERR_LIMIT, "a %s of %llu bytes", bundle_kind_name[r->kind],
 			(unsigned long long)r->size);
+	if (r->kind == BUNDLE_OSV && !bundle_is_osv(str_from(r->name)))
+		return err_set(e, ERR_INVALID, "records of the OSV database are a .json or a .zip");
 	if ((r->kind != BUNDLE_FILE && r->pieces) || (!bundle_row_is_file(r) && r->is_omitted))
 		return err_set(e, ERR_INVALID, "only a file has parts, or is omitted");
 	for (size_t i = 0; i < r->pieces; i++) {

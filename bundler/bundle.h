@@ -26,6 +26,7 @@
 //   mirror                         its name        which files of upstreams it keeps (lib/state/upstream/mirror.h)
 //   upstream    upstream  project  its name        a file of a mirror, whose path has its SHA-256 too
 //   page                  project                  upstreams' pages of it (lib/state/upstream/mirror-pages.h)
+//   osv                            its name        records of OSV, .json or .zip (lib/advisories/advisory-source.h)
 //
 // Reading and writing rows is pure; any thread.
 #pragma once
@@ -50,6 +51,7 @@ enum bundle_kind {
 	BUNDLE_MIRROR,
 	BUNDLE_UPSTREAM,
 	BUNDLE_PAGE,
+	BUNDLE_OSV,
 	BUNDLE_KIND_COUNT
 };
 extern const char *const bundle_kind_name[BUNDLE_KIND_COUNT];
@@ -91,6 +93,8 @@ int bundle_head_read(struct str line, struct bundle_head *out, struct arena *tex
 int bundle_row_read(struct str line, struct bundle_row *out, struct arena *text, struct err *e) MUST_CHECK;
 // Appends the path in the archive of the row, or of a piece of it (NULL: of the row itself).
 void bundle_row_path(const struct bundle_row *r, const struct bundle_piece *piece, struct buf *out);
+// Whether a file of this name may have records of the OSV database.
+bool bundle_is_osv(struct str name);
 // Whether it is a file, which another bundle may have.
 bool bundle_row_is_file(const struct bundle_row *r);
 // The order of rows. 0: they have the same path.

@@ -18,7 +18,8 @@
 struct bundle_command {
 	struct session s;
 	struct session_list views, mirrors, locks, trusted, renamed;
-	const char *since, *key;
+	struct session_list osv; // of make
+	const char *since, *key, *osv_folder;
 	bool takes_private, is_unsigned, is_strict;
 	uint64_t all_files, all_bytes; // of a load
 	struct progress progress;
@@ -79,6 +80,8 @@ static int make_bundle(struct bundle_command *x, struct str key, struct err *e)
 		.mirrors = x->mirrors.count,
 		.lock = x->locks.item,
 		.locks = x->locks.count,
+		.osv = x->osv.item,
+		.osvs = x->osv.count,
 		.takes_private = x->takes_private,
 		.since = x->since,
 		.by = session_account(s),
@@ -103,7 +106,7 @@ static int run_bundle_make(void *self, struct err *e)
 		return err_set(e, ERR_USAGE, "%s: bundle make takes no word; -o FILE names the bundle", s->word[0]);
 	if (!s->output)
 		return err_set(e, ERR_USAGE, "-o FILE is missing: the bundle");
-	if (!x->views.count && !x->mirrors.count && !x->locks.count)
+	if (!x->views.count && !x->mirrors.count && !x->locks.count && !x->osv.count)
 		return err_set(e, ERR_USAGE,
 			"--view NAME, --mirror NAME or --lock FILE is missing: what is to be in the bundle");
 	if (x->key && read_pem("--key", x->key, &key, e) < 0)
@@ -115,6 +118,7 @@ static const struct option_row make_options[] = {
 	{"view", '\0', "NAME...", "what these views or platforms show", LIST(bundle_command, views)},
 	{"mirror", '\0', "NAME...", "what these mirrors keep of upstreams", LIST(bundle_command, mirrors)},
 	{"lock", '\0', "FILE...", "the files of the store that these lock files name", LIST(bundle_command, locks)},
+	{"osv", '\0', "FILE...", "these records of the OSV database", LIST(bundle_command, osv)},
 	{"private", '\0', NULL, "also of private platforms", FLAG(bundle_command, takes_private)},
 	{"since", '\0', "FILE", "leave out what this bundle, or its manifest, has", TEXT(bundle_command, since)},
 	{"key", '\0', "FILE", "sign with this private key (PEM, Ed25519)", TEXT(bundle_command, key)},
@@ -279,7 +283,7 @@ static int run_bundle_load(void *self, struct err *e)
 	struct bundle_command *x = self;
 	struct session *s = &x->s;
 	CLEANUP(bundle_in_cleanup) struct bundle_in *in = NULL;
-	struct bundle_loading l = {.site = &s->site, .is_strict = x->is_strict};
+	struct bundle_loading l = {.site = &s->site, .is_strict = x->is_strict, .osv = x->osv_folder};
 	if (s->words != 1)
 		return err_set(e, ERR_USAGE, "expected one FILE: a bundle");
 	if (x->trusted.count && x->is_unsigned)
@@ -306,6 +310,7 @@ static const struct option_row load_options[] = {
 	{"unsigned", '\0', NULL, "also if nobody signed it", FLAG(bundle_command, is_unsigned)},
 	{"platform", '\0', "OLD=NEW", "put the files of the platform OLD into NEW; may be repeated",
 		LIST(bundle_command, renamed)},
+	{"osv", '\0', "DIR", "put records of the OSV database into DIR", TEXT(bundle_command, osv_folder)},
 	{"strict", '\0', NULL, "refuse a file as an upload of it would be", FLAG(bundle_command, is_strict)},
 };
 

@@ -268,6 +268,22 @@ def rows_of(path):
     return [row for row in rows[1:] if row["kind"] == "file"]
 
 
+def test_lists_of_the_osv_database(source, target, tmp_path):
+    (tmp_path / "all.zip").write_bytes(b"PK" + bytes(100_000))
+    (tmp_path / "osv").mkdir()
+    (tmp_path / "osv" / "all.zip").write_bytes(b"older")
+    source.run("bundle", "make", "-o", tmp_path / "b", "--osv", tmp_path / "all.zip")
+    target.load(tmp_path / "b")  # they are left out
+    target.load(tmp_path / "b", "--osv", tmp_path / "osv", "--dry-run")
+    assert (tmp_path / "osv" / "all.zip").read_bytes() == b"older"
+    target.load(tmp_path / "b", "--osv", tmp_path / "osv")
+    assert [path.name for path in (tmp_path / "osv").iterdir()] == ["all.zip"]
+    assert (tmp_path / "osv" / "all.zip").read_bytes() == (tmp_path / "all.zip").read_bytes()
+    assert "nothing was loaded" in target.load(tmp_path / "b", "--osv", tmp_path / "nowhere", code=1)
+    (tmp_path / "list.txt").write_text("x")
+    assert "a .json or a .zip" in source.run("bundle", "make", "-o", tmp_path / "x", "--osv", tmp_path / "list.txt", code=2)
+
+
 # --- signatures ---
 
 def key(folder, name):
@@ -416,6 +432,8 @@ def hostile(wheel):
     digest = hashlib.sha256(wheel).hexdigest()
     yield "unknown-upstream", [(f"upstreams/nowhere/mine/{digest}/{name}", wheel)], lines({
         "kind": "upstream", "in": "nowhere", "project": "mine", "name": name, "size": len(wheel), "sha256": digest})
+    yield "osv-elsewhere", [("osv/evil.conf", b"x")], lines({
+        "kind": "osv", "name": "evil.conf", "size": 1, "sha256": hashlib.sha256(b"x").hexdigest()})
     yield "mirror-of-nothing", [("mirrors/app", b"{}")], lines({
         "kind": "mirror", "name": "app", "size": 2, "sha256": hashlib.sha256(b"{}").hexdigest()})
     yield "page-of-nothing", [("pages/mine", b"[]")], lines({

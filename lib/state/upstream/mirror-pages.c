@@ -210,7 +210,7 @@ static int put_newer_row(void *ctx, const struct catalog_upstream *found, struct
 		if (strcmp(k->source, found->source) == 0 && k->fetched >= found->fetched)
 			return 0;
 	}
-	return catalog_upstream_put(t->catalog, found, true, true, &changed, e);
+	return catalog_upstream_put(t->catalog, found, found->page.len > 0, true, &changed, e);
 }
 
 static int put_rows(struct page_taking *t, const char *project, const struct page_record *record, struct err *e)
