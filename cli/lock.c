@@ -2,9 +2,17 @@
 #include <string.h>
 
 #include "cli/common/command.h"
+#include "cli/common/output.h"
 #include "lib/base/counted.h"
+#include "lib/base/limits.h"
+#include "lib/base/log.h"
+#include "lib/domain/index/simplepage.h"
 #include "lib/domain/lock/lock-read.h"
+#include "lib/domain/lock/lock-rewrite.h"
 #include "lib/format/escape.h"
+#include "lib/net/fetch.h"
+#include "lib/os/fs.h"
+#include "lib/state/upstream/upstream-download.h"
 
 // The groups, or the extras, of the project in which each package stands, by package.
 struct named {
@@ -122,10 +130,131 @@ static const struct command command_lock_show = {
 	.run = run_lock_show,
 };
 
-static const struct command *const rows[] = {&command_lock_show, NULL};
+// --- rewrite ---
+
+struct rewrite_command {
+	struct session s;
+	const char *index; // --index
+	struct config config;
+	struct upstreams *upstreams;
+	// The files of the project that was asked for last.
+	const char *project;
+	struct simplepage page;
+	struct arena text;
+};
+
+// A page is borrowed for the call.
+static int take_new_page(void *ctx, const struct upstream_answer *answer, struct err *e)
+{
+	struct rewrite_command *x = ctx;
+	if (answer->result != UPSTREAM_KNOWN)
+		return err_set(e, answer->result == UPSTREAM_NOT_FOUND ? ERR_NOT_FOUND : ERR_NET, "%s: %s%s%s",
+			answer->project, upstream_result_name[answer->result], *answer->why ? ": " : "", answer->why);
+	x->page.file = ARENA_NEW(&x->text, struct simplepage_file, answer->page->files);
+	for (; x->page.files < answer->page->files; x->page.files++) {
+		struct simplepage_file *to = &x->page.file[x->page.files];
+		*to = answer->page->file[x->page.files];
+		to->filename = arena_strdup(&x->text, to->filename);
+		to->url = arena_strdup(&x->text, to->url);
+	}
+	return 0;
+}
+
+static int know_page(struct rewrite_command *x, const char *project, struct err *e)
+{
+	if (x->project && strcmp(x->project, project) == 0)
+		return 0;
+	arena_release(&x->text);
+	x->page = (struct simplepage){0};
+	x->project = NULL;
+	if (upstream_ask(x->upstreams, NULL, project, take_new_page, x, e) < 0)
+		return -1;
+	x->project = arena_strdup(&x->text, project);
+	return 0;
+}
+
+static int find_new_url(void *ctx, const char *project, const char *filename, const uint8_t *sha256, struct buf *url,
+	struct err *e)
+{
+	struct rewrite_command *x = ctx;
+	if (know_page(x, project, e) < 0)
+		return -1;
+	const struct simplepage_file *f = simplepage_find(&x->page, filename);
+	if (!f)
+		return err_set(e, ERR_NOT_FOUND, "the new index does not list %s", filename);
+	if (sha256 && f->has_sha256 && memcmp(sha256, f->sha256, SHA256_SIZE) != 0)
+		return err_set(e, ERR_INVALID, "the new index has another SHA-256 of %s than the lock", filename);
+	buf_puts(url, f->url);
+	return 0;
+}
+
+static int open_new_index(struct rewrite_command *x, struct err *e)
+{
+	const char *ca_file = fetch_ca_file(x->s.ca_file);
+	if (config_set(&x->config, "upstream", "url", x->index, e) < 0 ||
+		(ca_file && config_set(&x->config, "upstream", "ca-file", ca_file, e) < 0))
+		return err_prefix(e, "--index: ");
+	return upstreams_new(&x->config, &x->upstreams, e);
+}
+
+static int run_lock_rewrite(void *self, struct err *e)
+{
+	struct rewrite_command *x = self;
+	struct session *s = &x->s;
+	struct lock_rewritten done;
+	CLEANUP(fetch_url_release) struct fetch_url shown = {0};
+	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_LOCK);
+	if (s->words != 1)
+		return err_set(e, ERR_USAGE, "expected one FILE: a lock file");
+	if (!x->index)
+		return err_set(e, ERR_USAGE, "--index URL is missing: the simple index that the copy is for");
+	if (fetch_url_parse(x->index, &shown, e) < 0)
+		return err_prefix(e, "--index: ");
+	const struct lock_rewriting how = {s->word[0], shown.text, find_new_url, x}; // no password comes into a lock
+	if (fs_read_regular(s->word[0], &text, e) < 0 || open_new_index(x, e) < 0 ||
+		lock_rewrite(buf_view(&text), &how, &s->out, &done, e) < 0)
+		return -1;
+	if (s->output && output_write_file("--output", s->output, buf_view(&s->out), e) < 0)
+		return -1;
+	if (s->output)
+		buf_clear(&s->out);
+	log_info("%s: %zu URLs of files and %zu of indexes are replaced", s->word[0], done.files, done.indexes);
+	return 0;
+}
+
+static void begin_rewrite(void *self)
+{
+	config_init(&((struct rewrite_command *)self)->config);
+}
+
+static void release_rewrite(void *self)
+{
+	struct rewrite_command *x = self;
+	upstreams_free(x->upstreams);
+	config_release(&x->config);
+	arena_release(&x->text);
+}
+
+static const struct option_row rewrite_options[] = {
+	{"index", '\0', "URL", "the simple index that the copy is for", TEXT(rewrite_command, index)},
+};
+
+static const struct command command_lock_rewrite = {
+	.name = "lock rewrite",
+	.arguments = "FILE",
+	.help = "print a lock file with the URLs of another index",
+	OPTIONS(rewrite_options),
+	.shared = SHARED(OUTPUT) | SHARED(CA_FILE),
+	.size = sizeof(struct rewrite_command),
+	.begin = begin_rewrite,
+	.run = run_lock_rewrite,
+	.release = release_rewrite,
+};
+
+static const struct command *const rows[] = {&command_lock_show, &command_lock_rewrite, NULL};
 
 const struct command command_lock = {
 	.name = "lock",
-	.help = "lock files of Python projects: show",
+	.help = "lock files of Python projects: show, rewrite",
 	.rows = rows,
 };
