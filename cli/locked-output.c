@@ -40,7 +40,8 @@ static void put_totals_of_place(const struct locked_files *l, size_t first, size
 	count_wanted(l, first, end, total);
 	buf_printf(&line, "%s, %s:", l->row[first].lock, l->row[first].platform);
 	for (size_t i = 0; i < LOCKED_STATUS_COUNT; i++)
-		buf_printf(&line, "%s %zu %s", i ? "," : "", total[i], locked_status_name[i]);
+		if (total[i] || i != LOCKED_CONFLICT) // locks have none
+			buf_printf(&line, "%s %zu %s", i ? "," : "", total[i], locked_status_name[i]);
 	escape_terminal_line(out, "%s", line.data);
 }
 
@@ -62,7 +63,7 @@ void locked_output_table(const struct locked_files *l, bool wants_all, struct bu
 				put_row(&l->row[i], out);
 	}
 	if (!l->rows)
-		buf_puts(out, "no file of the locks installs on the platforms\n");
+		buf_puts(out, "no file installs on the platforms\n");
 	if (l->skipped)
 		buf_printf(out, "%s of no index: of a version control, a folder or a URL\n",
 			COUNTED(l->skipped, "package is|packages are"));
@@ -74,16 +75,17 @@ void locked_output_json(const struct locked_files *l, struct buf *out)
 	count_wanted(l, 0, l->rows, total);
 	buf_puts(out, "{\"totals\": {");
 	for (size_t i = 0; i < LOCKED_STATUS_COUNT; i++)
-		buf_printf(out, "%s\"%s\": %zu", i ? ", " : "", locked_status_name[i], total[i]);
+		if (total[i] || i != LOCKED_CONFLICT)
+			buf_printf(out, "%s\"%s\": %zu", i ? ", " : "", locked_status_name[i], total[i]);
 	buf_printf(out, "}, \"skipped\": %zu, \"rows\": [", l->skipped);
 	for (size_t i = 0; i < l->rows; i++) {
 		const struct locked_row *row = &l->row[i];
 		CLEANUP(jsondoc_cleanup)
 		struct jsondoc *doc =
 			jsondoc_new("lock:s line:d platform:s project:s version:s filename:s sha256:s wanted:b "
-				    "status:s offered:T why:s",
+				    "status:s offered:T why:s by:k",
 				row->lock, (int64_t)row->line, row->platform, row->project, row->version, row->filename,
-				row->sha256, row->is_wanted, locked_status_name[row->status], row->offered, row->why);
+				row->sha256, row->is_wanted, locked_status_name[row->status], row->offered, row->why, row->by);
 		struct jsondoc *pythons = jsondoc_array();
 		for (struct str rest = str_from(row->pythons); rest.len;) {
 			struct str word = str_cut(&rest, ' ');

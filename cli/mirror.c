@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mirrors to order (lib/state/upstream/mirror.h): mirror plan, fill, list, end.
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "builder/missing/mirror-plan.h"
@@ -9,6 +10,7 @@
 #include "cli/common/progress.h"
 #include "cli/locked-output.h"
 #include "lib/base/counted.h"
+#include "lib/base/limits.h"
 #include "lib/format/escape.h"
 #include "lib/os/clock.h"
 #include "lib/state/config/state-files.h"
@@ -20,8 +22,9 @@
 
 struct mirror_command {
 	struct session s;
-	struct session_list locks;
-	bool is_exact, fills;
+	struct session_list locks, requirements, top;
+	uint64_t versions;
+	bool is_exact, fills, wants_builds;
 	struct mirror_plan plan;
 	struct progress progress;
 };
@@ -65,8 +68,12 @@ static int make_plan(struct mirror_command *x, struct err *e)
 		.ctx = &x->progress};
 	retired_look(&s->store);
 	progress_begin(&x->progress, !s->is_quiet);
-	int result = mirror_plan_make(&s->config, &s->store, s->catalog, x->locks.item, x->locks.count, &options,
-		&x->plan, e);
+	const struct mirror_sources sources = {.locks = {x->locks.item, x->locks.count},
+		.requirements = {x->requirements.item, x->requirements.count},
+		.top = {x->top.item, x->top.count},
+		.versions = x->versions ? x->versions : 1,
+		.wants_builds = x->wants_builds};
+	int result = mirror_plan_make(&s->config, &s->store, s->catalog, &sources, &options, &x->plan, e);
 	progress_end(&x->progress);
 	return result;
 }
@@ -80,10 +87,45 @@ static void put_size(const struct mirror_rest *rest, struct buf *out)
 		buf_printf(out, " and %" PRIu64 " of unknown size", rest->unsized);
 }
 
+struct licensed {
+	const char *licence, *project;
+};
+
+static int compare_licensed(const void *a, const void *b)
+{
+	const struct licensed *x = a, *y = b;
+	int order = strcmp(x->licence, y->licence);
+	return order ? order : strcmp(x->project, y->project);
+}
+
+// A line for each licence, with its projects.
+static void put_licences(struct mirror_command *x)
+{
+	struct session *s = &x->s;
+	struct licensed *all = ARENA_NEW(&s->arena, struct licensed, x->plan.wants);
+	CLEANUP(buf_release) struct buf line = buf_up_to(SIZE_MAX / 2);
+	for (size_t i = 0; i < x->plan.wants; i++)
+		all[i] = (struct licensed){x->plan.licence[i] ? x->plan.licence[i] : "not known", x->plan.want[i].project};
+	qsort(all, x->plan.wants, sizeof(*all), compare_licensed);
+	for (size_t i = 0; i < x->plan.wants; i++) {
+		bool begins = !i || strcmp(all[i].licence, all[i - 1].licence) != 0;
+		if (begins && line.len)
+			escape_terminal_line(&s->out, "%s", line.data);
+		if (begins)
+			buf_clear(&line);
+		if (begins || strcmp(all[i].project, all[i - 1].project) != 0)
+			buf_printf(&line, "%s%s%s%s", begins ? "licence " : "", begins ? all[i].licence : "",
+				begins ? ": " : ", ", all[i].project);
+	}
+	if (line.len)
+		escape_terminal_line(&s->out, "%s", line.data);
+}
+
 static void put_plan(struct mirror_command *x, const struct mirror_rest *rest, const struct mirror_rest *done)
 {
 	struct session *s = &x->s;
 	locked_output_table(&x->plan.found, false, &s->out);
+	put_licences(x);
 	for (size_t i = 0; i < x->plan.wants; i++)
 		if (x->plan.want[i].failure)
 			escape_terminal_line(&s->out, "  failed       %s: %s", x->plan.want[i].filename,
@@ -93,11 +135,11 @@ static void put_plan(struct mirror_command *x, const struct mirror_rest *rest, c
 		put_size(done, &s->out);
 	else
 		put_size(rest, &s->out);
-	buf_printf(&s->out, " %s; %s upstream's\n",
+	buf_printf(&s->out, " %s; it has %s\n",
 		!done              ? "would be fetched"
 		: done->files == 1 ? "was fetched"
 				   : "were fetched",
-		COUNTED(x->plan.wants, "file of the locks is|files of the locks are"));
+		COUNTED(x->plan.wants, "file|files"));
 }
 
 static void put_plan_json(struct mirror_command *x, const struct mirror_rest *rest, const struct mirror_rest *done)
@@ -106,8 +148,9 @@ static void put_plan_json(struct mirror_command *x, const struct mirror_rest *re
 	struct jsondoc *rows = jsondoc_array();
 	for (size_t i = 0; i < x->plan.wants; i++) {
 		const struct mirror_want *w = &x->plan.want[i];
-		struct jsondoc *row = jsondoc_new("upstream:s project:s filename:s kept:b failure:s",
-			s->config.upstreams.item[w->upstream].name, w->project, w->filename, w->is_kept, w->failure);
+		struct jsondoc *row = jsondoc_new("upstream:s project:s filename:s kept:b failure:s licence:s",
+			s->config.upstreams.item[w->upstream].name, w->project, w->filename, w->is_kept, w->failure,
+			x->plan.licence[i]);
 		jsondoc_put_sha256(row, "sha256", w->sha256);
 		if (w->size >= 0)
 			jsondoc_put_int(row, "size", w->size);
@@ -140,8 +183,12 @@ static int open_for_plan(struct mirror_command *x, struct err *e)
 	unsigned needs = SESSION_STORE | SESSION_FIND | (s->is_offline ? SESSION_READ : SESSION_MAKE);
 	if (take_mirror_name(x, &name, e) < 0)
 		return -1;
-	if (!x->locks.count)
-		return err_set(e, ERR_USAGE, "--lock FILE is missing: what the mirror is for");
+	if (!x->locks.count && !x->requirements.count && !x->top.count)
+		return err_set(e, ERR_USAGE, "--lock, --requirements or --top FILE is missing: what the mirror is for");
+	if (x->versions && !x->top.count)
+		return err_set(e, ERR_USAGE, "--versions is for --top");
+	if (x->versions > LIMIT_MIRROR_VERSIONS)
+		return err_set(e, ERR_USAGE, "--versions: at most %d", LIMIT_MIRROR_VERSIONS);
 	if (session_open(s, needs | (x->fills ? SESSION_AUDIT : 0), e) < 0)
 		return -1;
 	if (x->fills && s->config.upstream_offline)
@@ -197,20 +244,25 @@ static void release_mirror(void *self)
 	mirror_plan_release(&((struct mirror_command *)self)->plan);
 }
 
-#define LOCKS                                                                                                          \
-	{                                                                                                              \
-		"lock", '\0', "FILE...", "what these lock files name", LIST(mirror_command, locks)                     \
-	}
-static const struct option_row plan_options[] = {LOCKS};
+// clang-format off
+#define SOURCES                                                                                                        \
+	{"lock", '\0', "FILE...", "what these lock files name", LIST(mirror_command, locks)},                          \
+	{"requirements", 'r', "FILE...", "what these requirements bring along, each file by itself",                   \
+		LIST(mirror_command, requirements)},                                                                   \
+	{"top", '\0', "FILE...", "the newest versions of the projects that these files name", LIST(mirror_command, top)}, \
+	{"versions", '\0', "N", "how many versions of each of them (default 1)", COUNT(mirror_command, versions)},     \
+	{"build-requires", '\0', NULL, "also what sdists require to be built", FLAG(mirror_command, wants_builds)}
+// clang-format on
+static const struct option_row plan_options[] = {SOURCES};
 static const struct option_row fill_options[] = {
-	LOCKS,
-	{"exact", '\0', NULL, "what these locks do not name is not kept any longer", FLAG(mirror_command, is_exact)},
+	SOURCES,
+	{"exact", '\0', NULL, "what these files do not lead to is not kept any longer", FLAG(mirror_command, is_exact)},
 };
 
 static const struct command command_mirror_plan = {
 	.name = "mirror plan",
 	.arguments = "NAME",
-	.help = "print what a mirror for lock files would fetch from upstream",
+	.help = "print what a mirror would fetch from upstream",
 	OPTIONS(plan_options),
 	.shared = SHARED_BASE | SHARED(STORE) | SHARED(PLATFORMS) | SHARED(OFFLINE) | SHARED(UPSTREAM_URL) |
 		SHARED(JSON) |
@@ -223,7 +275,7 @@ static const struct command command_mirror_plan = {
 static const struct command command_mirror_fill = {
 	.name = "mirror fill",
 	.arguments = "NAME",
-	.help = "fetch what lock files name from upstream, and keep it",
+	.help = "fetch what locks or requirements need of upstream, and keep it",
 	OPTIONS(fill_options),
 	.shared = SHARED_BASE | SHARED(STORE) | SHARED(PLATFORMS) | SHARED(UPSTREAM_URL) | SHARED(JSON) | SHARED(QUIET),
 	.size = sizeof(struct mirror_command),
@@ -358,6 +410,6 @@ static const struct command *const mirror_rows[] = {
 
 const struct command command_mirror = {
 	.name = "mirror",
-	.help = "keep what lock files need of upstream: plan, fill, list, end",
+	.help = "keep what locks or requirements need of upstream: plan, fill, list, end",
 	.rows = mirror_rows,
 };

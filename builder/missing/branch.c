@@ -60,8 +60,10 @@ static int add_line(struct branch_file *f, const struct requirements_line *line,
 		.project = arena_copy(r->text, str_from(line->project)),
 		.specifier = arena_copy(r->text, line->specifier),
 		.marker = arena_copy(r->text, line->marker),
+		.extras = arena_copy(r->text, line->extras),
 		.source = arena_copy(r->text, str_from(source)),
 		.order = b->lines,
+		.number = line->number,
 		.is_constraint = f->is_constraints,
 		.is_pinned = specifier_set_pins(line->specifier, NULL),
 		.has_url = line->url.len > 0,
@@ -159,6 +161,7 @@ static int add_locked_version(struct branch_reader *r, const char *path, const s
 		.project = arena_copy(r->text, str_from(p->project)),
 		.specifier = arena_printf(r->text, "==%s", p->version),
 		.marker = "",
+		.extras = "",
 		.source = arena_printf(r->text, "%s:%u", path, p->line),
 		.order = b->lines,
 		.is_pinned = true,
@@ -328,6 +331,23 @@ int branches_read(const struct config *c, const char *glob, int64_t now, struct 
 	branches_release(out);
 	if (e->kind != ERR_IO)
 		e->kind = ERR_USAGE;
+	return -1;
+}
+
+int branches_read_file(const char *path, struct branches *out, struct err *e)
+{
+	*out = (struct branches){.branch = xcalloc(1, sizeof(*out->branch)), .count = 1};
+	struct branch *b = out->branch;
+	struct branch_reader r = {.branch = b, .text = &out->text};
+	int result = read_branch_file(&r, path, false, NULL, e);
+	if (result == 0 && !b->has_requirements)
+		result = err_set(e, ERR_USAGE, "%s: it has no requirement", path);
+	if (result == 0) {
+		qsort(b->line, b->lines, sizeof(*b->line), compare_lines);
+		return 0;
+	}
+	branches_release(out);
+	e->kind = e->kind == ERR_IO || e->kind == ERR_NOT_FOUND ? e->kind : ERR_USAGE;
 	return -1;
 }
 

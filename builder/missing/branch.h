@@ -20,8 +20,10 @@ struct branch_line {
 	const char *project;   // normal form
 	const char *specifier; // a valid specifier set; "": all versions
 	const char *marker;    // a valid marker; "": none
+	const char *extras;    // names with commas between, in any spelling; "": none
 	const char *source;    // "path:line", for reports
 	size_t order;          // its place among the lines of the branch
+	unsigned number;       // of the line
 	bool is_constraint;
 	bool is_pinned; // as pip has it: one specifier is "===", or "==" without ".*"
 	bool has_url;   // "NAME @ URL": it wants a file that no index decides about
@@ -66,6 +68,9 @@ struct branches {
 // read. The caller releases *out if this returns 0.
 int branches_read(const struct config *c, const char *glob, int64_t now, struct branches *out,
 	struct err *e) MUST_CHECK;
+// Reads one requirements file with those that it includes, as one branch without a name and a configuration. The same
+// errors, also where it has no requirement.
+int branches_read_file(const char *path, struct branches *out, struct err *e) MUST_CHECK;
 void branches_release(struct branches *b);
 // Whether its last day is past. now: seconds since 1970.
 bool branch_is_over(const struct config_branch *config, int64_t now);

@@ -28,6 +28,7 @@ const char *const locked_status_name[LOCKED_STATUS_COUNT] = {
 	[LOCKED_UNKNOWN] = "unknown",
 	[LOCKED_MISSING] = "missing",
 	[LOCKED_OTHER_BYTES] = "other-bytes",
+	[LOCKED_CONFLICT] = "conflict",
 };
 
 // A lock, and what it wants: micros[place * packages + package].
@@ -461,31 +462,32 @@ static int decide_locked_project(void *ctx, const struct upstream_answer *answer
 
 // --- all ---
 
-static int choose_places(struct locked_search *x, struct err *e)
+int locked_files_places(const struct store *store, struct catalog *catalog, const struct missing_options *options,
+	struct fits *fits, struct err *e)
 {
-	for (size_t i = 0; i < x->store->platform_count; i++) {
-		const struct platform *p = &x->store->platform[i];
+	for (size_t i = 0; i < store->platform_count; i++) {
+		const struct platform *p = &store->platform[i];
 		enum catalog_scanned scanned = CATALOG_NOT_TRIED;
-		size_t before = x->fits.places;
-		if (!store_is_wanted(x->options->platform, x->options->platforms, p->name) ||
-			(retired_is(p) && !x->options->has_retired))
+		size_t before = fits->places;
+		if (!store_is_wanted(options->platform, options->platforms, p->name) ||
+			(retired_is(p) && !options->has_retired))
 			continue;
 		for (size_t k = 0; k < p->profile.environment_count; k++) {
 			const struct environment *env = &p->profile.environment[k];
 			CLEANUP(buf_release) struct buf python = buf_up_to(LIMIT_FILE_NAME);
 			python_print(&env->python, &python);
-			if (!x->options->python || strcmp(python.data, x->options->python) == 0)
-				fits_add(&x->fits, p, &p->profile.machine, env);
+			if (!options->python || strcmp(python.data, options->python) == 0)
+				fits_add(fits, p, &p->profile.machine, env);
 		}
-		if (x->fits.places > before && p->id && catalog_platform_scanned(x->catalog, p->id, &scanned, e) < 0)
+		if (fits->places > before && p->id && catalog_platform_scanned(catalog, p->id, &scanned, e) < 0)
 			return -1;
-		if (x->fits.places > before && scanned != CATALOG_SCANNED)
+		if (fits->places > before && scanned != CATALOG_SCANNED)
 			return err_set(e, ERR_NOT_FOUND,
 				"platform %s: no scan has read it yet: run wheelcache index first", p->name);
 	}
-	if (x->fits.places)
+	if (fits->places)
 		return 0;
-	if (retired_refuse(x->store, x->options->platform, x->options->platforms, e) < 0)
+	if (retired_refuse(store, options->platform, options->platforms, e) < 0)
 		return -1;
 	return err_set(e, ERR_USAGE,
 		"no platform has a known Python: [platform NAME] pythons, arch and libc name them");
@@ -562,6 +564,12 @@ static int compare_locked_rows(const void *a, const void *b)
 	return order ? order : strcmp(left->filename ? left->filename : "", right->filename ? right->filename : "");
 }
 
+void locked_files_sort(struct locked_files *l)
+{
+	if (l->rows)
+		qsort(l->row, l->rows, sizeof(*l->row), compare_locked_rows);
+}
+
 static void locked_search_release(struct locked_search *x)
 {
 	for (size_t i = 0; i < x->locks; i++) {
@@ -633,7 +641,9 @@ int locked_files_find(const struct config *c, const struct store *store, struct 
 		.options = options,
 		.out = out,
 		.lock = xcalloc(paths + 1, sizeof(*x.lock))};
-	int result = rule_list_open(c->deny, NULL, &x.denied, e) < 0 ? -1 : choose_places(&x, e);
+	int result = rule_list_open(c->deny, NULL, &x.denied, e) < 0
+			     ? -1
+			     : locked_files_places(store, catalog, options, &x.fits, e);
 	for (size_t i = 0; i < paths && result == 0; i++)
 		result = read_lock(&x, path[i], choice, e);
 	if (result == 0)
@@ -644,7 +654,7 @@ int locked_files_find(const struct config *c, const struct store *store, struct 
 		result = upstreams_new(c, &x.upstreams, e) < 0 ? -1 : decide_all_projects(&x, e);
 	}
 	if (result == 0)
-		qsort(out->row, out->rows, sizeof(*out->row), compare_locked_rows);
+		locked_files_sort(out);
 	else
 		locked_files_release(out);
 	return result;

@@ -11,6 +11,7 @@
 
 #include "builder/missing/missing.h"
 #include "lib/domain/machine/marker.h"
+#include "lib/install/fits.h"
 
 enum locked_status {
 	LOCKED_HERE,        // a file of ours has these bytes
@@ -19,13 +20,14 @@ enum locked_status {
 	LOCKED_UNKNOWN,     // it is not here, and what upstream has is not known
 	LOCKED_MISSING,     // there is no such file, or clients do not get it: it is blocked or denied, or its project is in quarantine
 	LOCKED_OTHER_BYTES, // the file of this name, or each of this version, has another hash
+	LOCKED_CONFLICT,    // of requirements without a lock: two of them permit no version together
 	LOCKED_STATUS_COUNT,
 };
 extern const char *const locked_status_name[LOCKED_STATUS_COUNT]; // "here", …, "other-bytes"
 
 struct locked_row {
-	const char *lock; // its path
-	unsigned line;    // of the file, or of its package
+	const char *lock; // its path; that of requirements too
+	unsigned line;    // of the file, or of its package; of the requirement that leads to it
 	const char *platform, *project;
 	const char *pythons;  // where it counts, with blanks between: "3.10 3.11"
 	const char *version;  // NULL: the lock names none
@@ -35,6 +37,7 @@ struct locked_row {
 	enum locked_status status;
 	int64_t offered; // COOLING: when the file will be offered, in seconds since 1970; 0: when a hold ends, or never
 	const char *why; // a sentence without a full stop
+	const char *by;  // of requirements without a lock: what wants it; NULL: a lock
 };
 
 struct locked_files {
@@ -52,3 +55,8 @@ int locked_files_find(const struct config *c, const struct store *store, struct 
 	const char *const *path, size_t paths, const struct marker_choice *choice,
 	const struct missing_options *options, struct locked_files *out, struct err *e) MUST_CHECK;
 void locked_files_release(struct locked_files *l);
+// Puts rows that others added into the order.
+void locked_files_sort(struct locked_files *l);
+// Adds the places that the options choose: the Pythons of our platforms, in the store's order. The errors above.
+int locked_files_places(const struct store *store, struct catalog *catalog, const struct missing_options *options,
+	struct fits *fits, struct err *e) MUST_CHECK;

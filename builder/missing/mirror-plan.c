@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "builder/missing/required-files.h"
 #include "lib/domain/index/simplepage.h"
 #include "lib/domain/text/filename.h"
+#include "lib/state/upstream/rule-list.h"
 
 struct planning {
 	struct mirror_plan *out;
@@ -98,18 +100,90 @@ static int plan_wants(struct planning *x, struct catalog *catalog, struct err *e
 	return 0;
 }
 
+// --- licences ---
+
+static struct index_file *find_file_of_want(struct index_files *files, const struct mirror_want *w)
+{
+	for (size_t i = 0; files && i < files->count; i++)
+		if (!files->file[i].platform && strcmp(files->file[i].filename, w->filename) == 0)
+			return &files->file[i];
+	return NULL;
+}
+
+static const struct closure_metadata *glance_at_want(struct known_projects *known, const struct mirror_want *w)
+{
+	struct index_files *files = known_projects_files(known, w->project);
+	const struct index_file *f = find_file_of_want(files, w);
+	return f ? known_projects_glance(known, files, f) : NULL;
+}
+
+static int find_licences(struct mirror_plan *out, struct known_projects *known, struct err *e)
+{
+	out->licence = ARENA_NEW(&out->text, const char *, out->wants);
+	for (int round = 0; round < 2; round++) { // pages, then METADATA
+		for (size_t i = 0; i < out->wants; i++)
+			glance_at_want(known, &out->want[i]);
+		if (known_projects_get(known, e) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < out->wants; i++) {
+		const struct closure_metadata *metadata = glance_at_want(known, &out->want[i]);
+		out->licence[i] = arena_strdup(&out->text, metadata ? metadata->licence : NULL);
+	}
+	return 0;
+}
+
+// --- all ---
+
+static int find_required(struct required_files *r, const struct mirror_sources *s, struct err *e)
+{
+	for (size_t i = 0; i < s->requirements.count; i++)
+		if (required_files_add(r, s->requirements.path[i], e) < 0)
+			return -1;
+	for (size_t i = 0; i < s->top.count; i++)
+		if (required_files_add_top(r, s->top.path[i], s->versions, e) < 0)
+			return -1;
+	if (required_files_find(r, e) < 0)
+		return -1;
+	return s->wants_builds ? required_files_add_builds(r, e) : 0;
+}
+
+static int find_all(struct planning *x, const struct known_order *order, const struct mirror_sources *sources,
+	struct known_projects *known, struct err *e)
+{
+	struct mirror_plan *out = x->out;
+	struct required_files *r = required_files_new(order, known, &out->found);
+	int result = find_required(r, sources, e);
+	required_files_free(r);
+	if (result < 0)
+		return -1;
+	locked_files_sort(&out->found);
+	return plan_wants(x, order->catalog, e) < 0 ? -1 : find_licences(out, known, e);
+}
+
 int mirror_plan_make(const struct config *c, const struct store *store, struct catalog *catalog,
-	const char *const *path,
-	size_t paths, const struct missing_options *options, struct mirror_plan *out, struct err *e)
+	const struct mirror_sources *sources, const struct missing_options *options, struct mirror_plan *out,
+	struct err *e)
 {
 	const struct marker_choice all = {.all_extras = true, .all_groups = true};
 	struct planning x = {.out = out};
+	CLEANUP(fits_release) struct fits fits = {0};
+	CLEANUP(rule_list_cleanup) struct rule_list *denied = NULL;
 	*out = (struct mirror_plan){0};
-	if (locked_files_find(c, store, catalog, path, paths, &all, options, &out->found, e) == 0 &&
-		upstreams_new(c, &out->upstreams, e) == 0 && plan_wants(&x, catalog, e) == 0)
-		return 0;
-	mirror_plan_release(out);
-	return -1;
+	if (sources->locks.count && locked_files_find(c, store, catalog, sources->locks.path, sources->locks.count, &all,
+					    options, &out->found, e) < 0)
+		return -1;
+	int result = upstreams_new(c, &out->upstreams, e) < 0 || rule_list_open(c->deny, NULL, &denied, e) < 0 ||
+				     locked_files_places(store, catalog, options, &fits, e) < 0
+			     ? -1
+			     : 0;
+	const struct known_order order = {c, store, catalog, out->upstreams, &fits, denied, options};
+	struct known_projects *known = known_projects_new(&order);
+	result = result < 0 ? -1 : find_all(&x, &order, sources, known, e);
+	known_projects_free(known);
+	if (result < 0)
+		mirror_plan_release(out);
+	return result;
 }
 
 void mirror_plan_release(struct mirror_plan *p)

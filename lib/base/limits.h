@@ -221,6 +221,10 @@ enum {
 	LIMIT_BRANCH_LINES = 1 << 17,       // the requirements and constraints of a branch,
 	LIMIT_BRANCH_SPECIFIERS = 4 << 10,  // the specifiers of one project in them,
 	LIMIT_BRANCH_TEXT = 64 << 20,       // and the text of all branches, or of the files of one
+	LIMIT_RESOLVE_STEPS = 10000,        // versions that are chosen until all that requirements bring along is found
+	LIMIT_RESOLVE_NEEDS = 10000,        // number of requirements in one METADATA, or of one build,
+	LIMIT_RESOLVE_EXTRAS = 1000,        // and of extras of one project that all want together
+	LIMIT_MIRROR_VERSIONS = 100,        // number of versions of each project of a list that a mirror has
 	LIMIT_MISSING = 64 << 20,           // a JSON document of what is missing, from another server
 	LIMIT_MISSING_ROWS = 1 << 20,       // number of rows of such a document,
 	LIMIT_MISSING_ENVIRONMENTS = 4096,  // of its environments,

@@ -28,7 +28,6 @@
 
 // --- what METADATA says ---
 
-enum { LICENSE_BYTES = 200 }; // some files have the whole text as their License
 
 static const char *keep_value(struct project_metadata *m, struct str value, size_t most)
 {
@@ -66,11 +65,6 @@ static void take_link(struct project_metadata *m, struct str label, struct str u
 		(struct project_link){keep_value(m, label, LIMIT_NOTE), keep_value(m, url, LIMIT_PROJECT_FIELD)};
 }
 
-// What may be the licence, the best last.
-struct license_words {
-	struct str classifier, license, expression;
-};
-
 static void take_field(struct project_metadata *m, const struct rfc822_field *f)
 {
 	const struct {
@@ -105,29 +99,17 @@ static void take_field(struct project_metadata *m, const struct rfc822_field *f)
 void project_metadata_read(struct str metadata, struct project_metadata *out)
 {
 	struct rfc822_field f;
-	struct license_words license = {0};
 	struct str rest = metadata;
 	*out = (struct project_metadata){0};
-	while (rfc822_fields_next(&rest, &f)) {
+	while (rfc822_fields_next(&rest, &f))
 		take_field(out, &f);
-		static const struct str classifier = STR("License :: ");
-		if (str_eq_nocase(f.name, STR("License-Expression")))
-			license.expression = pyspace_trim(f.value);
-		else if (str_eq_nocase(f.name, STR("License")) && !str_eq_nocase(f.value, STR("UNKNOWN"))) {
-			struct str text = pyspace_trim(f.value);
-			license.license = pyspace_trim(str_cut(&text, '\n'));
-		} else if (str_eq_nocase(f.name, STR("Classifier")) && str_starts(f.value, classifier))
-			license.classifier = pyspace_trim(str_slice(f.value, classifier.len, f.value.len));
-	}
 	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_METADATA);
 	description_take(metadata, &text);
 	if (text.len)
 		out->description = (struct str){arena_copy(&out->text, buf_view(&text)), text.len};
-	struct str best = license.expression.len ? license.expression
-			  : license.license.len  ? license.license
-						 : license.classifier;
-	if (best.len)
-		out->license = keep_value(out, best, LICENSE_BYTES);
+	struct str licence = metadata_licence(metadata);
+	if (licence.len)
+		out->license = keep_value(out, licence, licence.len);
 }
 
 void project_metadata_release(struct project_metadata *m)

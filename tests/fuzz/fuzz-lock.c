@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/base/limits.h"
+#include "lib/domain/lock/lock-rewrite.h"
 #include "lib/domain/lock/lock-wants.h"
 #include "lib/domain/machine/marker.h"
 #include "lib/domain/text/filename.h"
@@ -57,15 +58,46 @@ static void check_wants(const struct lock *l)
 		HOLDS(!(some[i] & ~more[i]));
 }
 
+static int give_url(void *ctx UNUSED, const char *project UNUSED, const char *filename, const uint8_t *sha256 UNUSED,
+	struct buf *url, struct err *e)
+{
+	for (const char *c = filename; *c; c++)
+		if (!ascii_is_alnum(*c) && !strchr("-_.+", *c))
+			return err_set(e, ERR_NOT_FOUND, "no such file");
+	buf_printf(url, "https://n/%s", filename);
+	return 0;
+}
+
+// A copy for another index names the same.
+static void check_copy(struct str text, const struct lock *l)
+{
+	struct err e = ERR_INIT;
+	struct lock_rewritten done;
+	const struct lock_rewriting how = {"f", "https://n/simple/", give_url, NULL};
+	CLEANUP(buf_release) struct buf copy = buf_up_to(2 * LIMIT_LOCK);
+	CLEANUP(lock_release) struct lock again = {0};
+	if (lock_rewrite(text, &how, &copy, &done, &e) < 0) {
+		HOLDS(e.msg[0] == 'f' && e.msg[1] == ':' && ascii_is_digit(e.msg[2]));
+		return;
+	}
+	HOLDS(done.indexes || done.files || str_eq(text, buf_view(&copy)));
+	if (copy.len > LIMIT_LOCK)
+		return;
+	HOLDS(lock_parse(&copy, "f", &again, &e) == 0);
+	HOLDS(again.kind == l->kind && again.packages == l->packages && again.files == l->files);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	CLEANUP(buf_release) struct buf text = buf_up_to(LIMIT_LOCK);
 	CLEANUP(lock_release) struct lock l = {0};
 	struct err e = ERR_INIT;
+	const struct str whole = {(const char *)bytes, size};
 	buf_add(&text, bytes, size);
 	if (lock_parse(&text, "f", &l, &e) == 0) {
 		check_lock(&l);
 		check_wants(&l);
+		check_copy(whole, &l);
 		return 0;
 	}
 	HOLDS(e.kind == ERR_INVALID || e.kind == ERR_LIMIT);

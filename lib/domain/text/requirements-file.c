@@ -227,12 +227,14 @@ static int read_hashes(struct file_reader *r, struct str rest, struct err *e)
 
 static int read_requirement(struct file_reader *r, struct str text, struct err *e)
 {
-	struct str rest = cut_requirement(&text);
 	r->line.kind = REQUIREMENTS_LINE_PROJECT;
-	if (read_name(r, &rest, e) < 0 || read_extras(&r->line, &rest, e) < 0 ||
-		read_version_part(&r->line, rest, e) < 0)
-		return -1;
-	return read_hashes(r, text, e);
+	return read_name(r, &text, e) < 0 || read_extras(&r->line, &text, e) < 0 ? -1 : read_version_part(&r->line, text, e);
+}
+
+static int read_line_of_project(struct file_reader *r, struct str text, struct err *e)
+{
+	struct str requirement = cut_requirement(&text);
+	return read_requirement(r, requirement, e) < 0 ? -1 : read_hashes(r, text, e);
 }
 
 // --- lines ---
@@ -246,18 +248,23 @@ static struct str strip_comment(struct str line)
 	return line;
 }
 
-static int read_logical_line(struct file_reader *r, struct str text, unsigned number, struct err *e)
+static void begin_line(struct file_reader *r, unsigned number)
 {
-	text = trim_blanks(strip_comment(text));
-	if (!text.len)
-		return 0;
 	r->line = (struct requirements_line){.number = number,
 		.argument = STR(""),
 		.extras = STR(""),
 		.specifier = STR(""),
 		.marker = STR(""),
 		.url = STR("")};
-	int read = text.ptr[0] == '-' ? read_option(&r->line, text, e) : read_requirement(r, text, e);
+}
+
+static int read_logical_line(struct file_reader *r, struct str text, unsigned number, struct err *e)
+{
+	text = trim_blanks(strip_comment(text));
+	if (!text.len)
+		return 0;
+	begin_line(r, number);
+	int read = text.ptr[0] == '-' ? read_option(&r->line, text, e) : read_line_of_project(r, text, e);
 	return read < 0 ? -1 : r->fn(r->ctx, &r->line, e);
 }
 
@@ -310,5 +317,18 @@ int requirements_file_read(struct str text, const char *path, requirements_line_
 	int read = read_logical_lines(&r, text, e);
 	buf_release(&r.name);
 	free(r.hash);
+	return read;
+}
+
+int requirements_line_read(struct str text, requirements_line_fn *fn, void *ctx, struct err *e)
+{
+	struct file_reader r = {.fn = fn, .ctx = ctx};
+	buf_init(&r.name, LIMIT_REQUIREMENT_LINE);
+	begin_line(&r, 0);
+	int read = text.len > LIMIT_REQUIREMENT_LINE
+			   ? err_set(e, ERR_USAGE, "the line is longer than %d bytes", LIMIT_REQUIREMENT_LINE)
+			   : read_requirement(&r, trim_blanks(text), e);
+	read = read < 0 ? -1 : fn(ctx, &r.line, e);
+	buf_release(&r.name);
 	return read;
 }

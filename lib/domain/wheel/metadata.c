@@ -4,9 +4,14 @@
 #include <limits.h>
 
 #include "lib/base/decimal.h"
+#include "lib/domain/text/pyspace.h"
 #include "lib/domain/text/rfc822-fields.h"
 
-enum { NEWEST_MAJOR = 2, NEWEST_MINOR = 6 };
+enum {
+	NEWEST_MAJOR = 2,
+	NEWEST_MINOR = 6,
+	LICENCE_BYTES = 200, // some files have the whole text as their License
+};
 
 // Parses a part of Metadata-Version, which is "<major>.<minor>". -1 if it is not a number of at most four digits.
 static int parse_small_number(struct str digits)
@@ -72,6 +77,26 @@ int metadata_parse(struct str text, enum strictness strictness, struct findings 
 		.requires_python = value[FIELD_REQUIRES_PYTHON],
 	};
 	return check_metadata_version(out->metadata_version, strictness, findings, e);
+}
+
+// --- licence ---
+
+struct str metadata_licence(struct str text)
+{
+	static const struct str prefix = STR("License :: ");
+	struct str classifier = STR(""), licence = STR(""), expression = STR("");
+	struct rfc822_field f;
+	while (rfc822_fields_next(&text, &f)) {
+		if (str_eq_nocase(f.name, STR("License-Expression"))) {
+			expression = pyspace_trim(f.value);
+		} else if (str_eq_nocase(f.name, STR("License")) && !str_eq_nocase(f.value, STR("UNKNOWN"))) {
+			struct str lines = pyspace_trim(f.value);
+			licence = pyspace_trim(str_cut(&lines, '\n'));
+		} else if (str_eq_nocase(f.name, STR("Classifier")) && str_starts(f.value, prefix)) {
+			classifier = pyspace_trim(str_slice(f.value, prefix.len, f.value.len));
+		}
+	}
+	return str_head(expression.len ? expression : licence.len ? licence : classifier, LICENCE_BYTES);
 }
 
 // --- description ---

@@ -12,7 +12,8 @@ struct sdist_examination {
 	const struct byte_source *bytes;
 	enum strictness strictness;
 	struct wheel *out;
-	bool has_pkg_info, has_second_pkg_info;
+	struct buf *pyproject; // what is looked for; NULL: PKG-INFO
+	bool has_member, has_second_member;
 	struct tarstream tar;
 	uint64_t unpacked;
 	struct buf top; // the first entry's top folder
@@ -44,16 +45,16 @@ static int check_sdist_path(struct sdist_examination *x, struct str path, struct
 	return 0;
 }
 
-// Whether this is the PKG-INFO to use, which is the first one.
-static bool claim_pkg_info(struct sdist_examination *x, struct str path)
+// Where the file goes, if it is the one to use, which is the first one; else NULL.
+static struct buf *claim_member(struct sdist_examination *x, struct str path)
 {
 	// PEP 517: "<name>-<version>/PKG-INFO"; setuptools puts a second one deeper.
-	struct str rest = path;
-	if (!(str_cut(&rest, '/').len && rest.ptr && str_eq(rest, STR("PKG-INFO"))))
-		return false;
-	x->has_second_pkg_info |= x->has_pkg_info;
-	x->has_pkg_info = true;
-	return !x->has_second_pkg_info;
+	struct str rest = path, wanted = x->pyproject ? STR("pyproject.toml") : STR("PKG-INFO");
+	if (!(str_cut(&rest, '/').len && rest.ptr && str_eq(rest, wanted)))
+		return NULL;
+	x->has_second_member |= x->has_member;
+	x->has_member = true;
+	return x->has_second_member ? NULL : x->pyproject ? x->pyproject : &x->out->metadata;
 }
 
 static int on_tar_entry(void *ctx, const struct tarentry *entry, struct buf **keep, struct err *e)
@@ -62,9 +63,8 @@ static int on_tar_entry(void *ctx, const struct tarentry *entry, struct buf **ke
 	struct str path = without_dot(entry->path);
 	if (check_sdist_path(x, path, e) < 0)
 		return -1;
-	if (entry->type != '0' || !claim_pkg_info(x, path))
-		return 0;
-	*keep = &x->out->metadata;
+	if (entry->type == '0')
+		*keep = claim_member(x, path);
 	return 0;
 }
 
@@ -93,9 +93,8 @@ static int read_zip(struct sdist_examination *x, struct err *e)
 		struct str path = without_dot(m->name);
 		if (check_sdist_path(x, path, e) < 0)
 			return -1;
-		if (!claim_pkg_info(x, path))
-			continue;
-		if (zipread_whole(x->bytes, m, &x->out->metadata, e) < 0)
+		struct buf *to = claim_member(x, path);
+		if (to && zipread_whole(x->bytes, m, to, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -126,23 +125,36 @@ static int correct_name(struct sdist_examination *x, struct str filename, struct
 	return 0;
 }
 
+static int read_sdist(struct sdist_examination *x, struct str filename, struct err *e)
+{
+	buf_init(&x->top, LIMIT_PATH);
+	return str_ends(filename, STR(".zip")) ? read_zip(x, e) : read_tar(x, e);
+}
+
 int sdist_examine(const struct byte_source *bytes, struct str filename, enum strictness strictness,
 	struct filename *name, struct wheel *out, struct err *e)
 {
 	CLEANUP(sdist_examination_release)
 	struct sdist_examination x = {.bytes = bytes, .strictness = strictness, .out = out};
-	buf_init(&x.top, LIMIT_PATH);
-	bool is_zip = str_ends(filename, STR(".zip"));
-	if ((is_zip ? read_zip : read_tar)(&x, e) < 0)
+	if (read_sdist(&x, filename, e) < 0)
 		return -1;
 	if (x.has_second_top && findings_add_or_fail(&out->findings, strictness, e, "several folders at the top") < 0)
 		return -1;
 	// Unpacking leaves the last one on disk.
-	if (x.has_second_pkg_info && findings_add_or_fail(&out->findings, strictness, e, "several PKG-INFO") < 0)
+	if (x.has_second_member && findings_add_or_fail(&out->findings, strictness, e, "several PKG-INFO") < 0)
 		return -1;
-	if (x.has_pkg_info)
+	if (x.has_member)
 		return correct_name(&x, filename, name, e);
 	if (!name->project)
 		return err_set(e, ERR_INVALID, "neither the file name nor a PKG-INFO gives the version");
 	return findings_add_or_fail(&out->findings, strictness, e, "no PKG-INFO");
+}
+
+int sdist_read_pyproject(const struct byte_source *bytes, struct str filename, struct buf *out, struct err *e)
+{
+	CLEANUP(wheel_release) struct wheel unused;
+	wheel_init(&unused);
+	CLEANUP(sdist_examination_release)
+	struct sdist_examination x = {.bytes = bytes, .strictness = LENIENT, .out = &unused, .pyproject = out};
+	return read_sdist(&x, filename, e);
 }

@@ -13,3 +13,5 @@
 // or the archive is damaged or truncated, ERR_LIMIT if a part is too large, ERR_IO if the source cannot be read.
 int sdist_examine(const struct byte_source *bytes, struct str filename, enum strictness strictness,
 	struct filename *name, struct wheel *out, struct err *e) MUST_CHECK;
+// Appends the pyproject.toml of the top folder to out, whose ceiling it has; nothing if there is none. The same errors.
+int sdist_read_pyproject(const struct byte_source *bytes, struct str filename, struct buf *out, struct err *e) MUST_CHECK;

@@ -431,6 +431,21 @@ bool file_cache_has(const char *cache, const char *project, const char *filename
 	       (size < 0 || st.st_size == size);
 }
 
+int file_cache_peek(const char *cache, const char *project, const char *filename, const uint8_t sha256[SHA256_SIZE],
+	uint64_t *size)
+{
+	struct stat st;
+	CLEANUP(mem_free) char *below = path_of(project, filename, sha256);
+	CLEANUP(mem_free) char *path = xasprintf("%s/%s", cache, below);
+	if (!file_cache_has(cache, project, filename, sha256, -1))
+		return -1;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd >= 0 && fstat(fd, &st) < 0)
+		mem_close(&fd);
+	*size = fd < 0 ? 0 : (uint64_t)st.st_size;
+	return fd;
+}
+
 // --- writing ---
 
 struct file_cache_writer *file_cache_begin(struct file_cache *d, const char *project, const char *filename,

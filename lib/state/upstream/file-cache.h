@@ -43,6 +43,9 @@ int file_cache_find(struct file_cache *d, const char *project, const char *filen
 // Whether a cache at this path has a file, of this size unless that is -1. Nothing is opened, and no use recorded.
 bool file_cache_has(const char *path, const char *project, const char *filename, const uint8_t sha256[SHA256_SIZE],
 	int64_t size);
+// Opens such a file, without recording its use; the caller closes it. -1: it is not there.
+int file_cache_peek(const char *path, const char *project, const char *filename, const uint8_t sha256[SHA256_SIZE],
+	uint64_t *size);
 
 // Writes one file. One thread at a time.
 struct file_cache_writer;
