@@ -137,7 +137,7 @@ def test_bash_offers_every_command_and_option_of_help(place):
     commands = [(row,) for row in help_rows()]
     assert len(commands) > 20 and [(row,) for row in bash_choices(place, "")] == commands
     groups = [c for c in commands if help_rows(*c)]
-    assert len(groups) == 7
+    assert len(groups) == 8
     for group in groups:
         rows = help_rows(*group)
         assert bash_choices(place, *group, "") == rows

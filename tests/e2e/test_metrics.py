@@ -82,7 +82,8 @@ def server_fixture(serve_module, up, tmp_path_factory):
     """One event loop: an answer is counted before the next request is read."""
     store = make_store(tmp_path_factory.mktemp("metrics"))
     (store.parent / "MAL-1.json").write_text('{"id": "MAL-1", "modified": "2026-01-02T03:04:05Z"}')
-    block = f"block = {store.parent / 'MAL-1.json'}"
+    (store.parent / "deny.list").write_text("evil it mines coins\n")
+    block = f"block = {store.parent / 'MAL-1.json'}\ndeny = {store.parent / 'deny.list'}"
     server = serve_module(None, "--rescan", "0", *serving.ONE_LOOP, config=configuration(store, up.url, block))
     server.store, server.folder = store, store.parent
     return server

@@ -157,7 +157,7 @@ def test_batch_has_a_limit_of_time(site):
     """Exceeds LIMIT_OSV_CPU_MS: the rest is asked again. Equal queries are one."""
     versions = [f"1.{i}" for i in range(2500)]
     with zipfile.ZipFile(site.lists / "all.zip", "w") as archive:
-        for i in range(200):
+        for i in range(400):
             archive.writestr(f"MAL-2026-{i:05}.json", json.dumps(record(f"MAL-2026-{i:05}", "evil", {"versions": versions})))
     site.put(record("PYSEC-2026-1", "evil", {"versions": [f"2.{i}" for i in range(990)]}))
     site.age(site.lists / "all.zip")

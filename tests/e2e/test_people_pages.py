@@ -102,10 +102,10 @@ def test_navigation_has_what_there_is(shop, read, tmp_path):
 
 
 def test_channel_begins_with_what_needs_attention(shop, read):
-    """What is lost, silent, empty is in the head, lost and silent in red; empty environments are the first rows."""
+    """What is lost, untested, silent, empty is in the head, all but the last in red; empty environments are the first rows."""
     heads = {name: re.findall(r'<span class="state ([^"]*)">([^<]*)</span>', read[name][2]) for name in read if name.startswith("channel")}
     empty = [int(re.search(r"<dt>Empty</dt><dd>(\d+)<", read[name][2])[1]) for name in heads]
-    assert list(heads.values()) == [[("busy still", f"{empty[0]} empty")], [("wrong", "1 silent"), ("busy still", f"{empty[1]} empty")],
+    assert list(heads.values()) == [[("busy still", f"{empty[0]} empty")], [("wrong", "1 untested"), ("wrong", "1 silent"), ("busy still", f"{empty[1]} empty")],
                                     [("wrong", "1 lost"), ("busy still", f"{empty[2]} empty")]] and min(empty) > 3
     html = read["channel with tests"][2]
     rows = re.findall(r'<tr><th scope="row"><a href="../../project/([^"?]+).*?<span class="verdict( goes| good)">(empty|behind|current)<', html)

@@ -129,4 +129,4 @@ def test_rows_have_a_limit(serve, tmp_path):
     for limit, shown in (("", MOST), ("&limit=99999999999999999999", MOST), ("&limit=3", 3)):
         document = json.loads(page(server, f"?by=version&format=json{limit}").body)
         assert (len(document["rows"]), document["more"], document["files"]) == (shown, MOST + 2 - shown, MOST + 2)
-    assert b"the first 200 of 20002 rows" in page(server, "?by=version", None, "text/html").body
+    assert b"the first 200 of 20,002 rows" in page(server, "?by=version", None, "text/html").body
