@@ -435,7 +435,7 @@ static int link_file(struct publish *p, struct catalog *c, struct publish_receip
 	struct place_info info;
 	struct err taken = ERR_INIT;
 	// A yanked file has its mark before its name, which nothing has yet.
-	bool marks = p->past && p->past->yanked && !is_there(p);
+	bool marks = p->has_past && (p->past.yanked || p->past.time) && !is_there(p);
 	if (publish_attach_prepare(&p->attach, p->open, p->filename, false, e) < 0 ||
 		(marks && put_marks_beside(p, c, e) < 0))
 		return -1;
