@@ -25,8 +25,8 @@ char *server_answer_base(const char *url, const char *option, struct err *e) MUS
 struct rebuild_set;
 struct row_source;
 
-// From the server of this base URL, with "/" at its end. rebuild: wheels that count as not there; NULL: none. Borrows the
-// texts, rebuild, and what options point to. The caller closes it.
+// From the server of this base URL, with "/" at its end. rebuild: wheels that count as not there; NULL: none. Borrows
+// the texts, rebuild, and what options point to. The caller closes it.
 struct row_source *row_source_of_server(const char *base, const char *platform, const struct rebuild_set *rebuild,
 	const struct fetch_options *options);
 // From our own store and results. ERR_USAGE: no such platform. Errors of store.h and

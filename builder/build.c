@@ -669,7 +669,8 @@ static int make_schedule(struct build_state *b, struct err *e)
 	if (b->results && results_list(b->results, &filter, add_interrupted, &b->interrupted, e) < 0)
 		return -1;
 	strset_sort(&b->interrupted);
-	// A builder may lack a Python of the platform, which another builder has. A dry run runs nothing, so it does not look.
+	// A builder may lack a Python of the platform, which another builder has. A dry run runs nothing, so it does
+	// not look.
 	const struct missing *m = &b->report->missing;
 	b->micro = xcalloc(m->environments + 1, sizeof(*b->micro));
 	for (size_t i = 0; i < m->environments; i++) {

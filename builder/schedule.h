@@ -47,10 +47,11 @@ struct schedule_options {
 	struct missing_shard shard; // 0 of 0: all
 	enum schedule_retry retry;
 	const struct machine *machine; // of the platform
-	// "PROJECT VERSION" of what has ended with its builder before, sorted; NULL: none. It may end this one too, so it
-	// comes last.
+	// "PROJECT VERSION" of what has ended with its builder before, sorted; NULL: none. It may end this one too, so
+	// it comes last.
 	const struct strset *interrupted;
-	// The patch release of a Python of this builder, or one of PYTHON_CHECK_* (builder/step/sandbox.h); NULL: all are unknown.
+	// The patch release of a Python of this builder, or one of PYTHON_CHECK_* (builder/step/sandbox.h); NULL: all
+	// are unknown.
 	int (*micro)(void *ctx, const char *python);
 	// The recipe with which this builder would try the row (builder/step/attempt.h).
 	void (*recipe)(void *ctx, const struct missing_row *row, char out[SHA256_HEX + 1]);

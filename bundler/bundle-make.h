@@ -37,7 +37,7 @@ struct bundle_made {
 	uint64_t size;             // of the bundle, in bytes
 };
 
-// ERR_USAGE: a view is private, unknown, or not known as a whole; ERR_NOT_FOUND: a mirror, or a file of one or of a lock,
-// is not here; ERR_CONFLICT: a file has changed since it was listed; ERR_LIMIT: the manifest is too large. Errors of
-// bundle-out.h, bundle_in_manifest() and the catalog.
+// ERR_USAGE: a view is private, unknown, or not known as a whole; ERR_NOT_FOUND: a mirror, or a file of one or of a
+// lock, is not here; ERR_CONFLICT: a file has changed since it was listed; ERR_LIMIT: the manifest is too large. Errors
+// of bundle-out.h, bundle_in_manifest() and the catalog.
 int bundle_make(const struct bundle_making *m, struct bundle_made *out, struct err *e) MUST_CHECK;

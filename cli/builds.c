@@ -109,8 +109,8 @@ static int print_one_log(struct results *r, const char *digits, struct err *e)
 		return err_set(e, ERR_NOT_FOUND, "no attempt to build a wheel is recorded");
 	if (results_find_id(r, digits, id, e) < 0)
 		return -1;
-	// The log of a running attempt is a file that grows, in the work folder that its provenance names. An attempt that ends
-	// meanwhile has its log in the results.
+	// The log of a running attempt is a file that grows, in the work folder that its provenance names. An attempt
+	// that ends meanwhile has its log in the results.
 	CLEANUP(mem_free) char *folder = NULL;
 	struct err ignored = ERR_INIT;
 	if (results_find(r, id, keep_work_folder, &folder, e) < 0)

@@ -24,8 +24,8 @@ enum { RECORDS_MOST = 50 };
 // --- evidence make: the test runs that its command line names ---
 
 // One run for each kind, platform and Python with a report. --kind, --platform and --python hold for the files behind
-// them, up to the next of that name; --platform begins a platform without a Python. One that is given once holds for the
-// whole line, wherever it stands. Strings are borrowed from the command line.
+// them, up to the next of that name; --platform begins a platform without a Python. One that is given once holds for
+// the whole line, wherever it stands. Strings are borrowed from the command line.
 enum run_word { RUN_KIND, RUN_PLATFORM, RUN_PYTHON, RUN_WORDS };
 
 // A file, with the words that hold for it; NULL: none does.

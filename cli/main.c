@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program as the command above all others, the options that need no command, and the command help, all of which comes
-// from the rows that the program itself uses, so that it needs no manual.
+// The program as the command above all others, the options that need no command, and the command help, all of which
+// comes from the rows that the program itself uses, so that it needs no manual.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

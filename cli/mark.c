@@ -42,8 +42,8 @@ struct mark_kind {
 	// Marks m->file on one platform. ERR_NOT_FOUND: the platform does not have the file; ERR_BUSY: it is frozen.
 	int (*mark)(void *m, const struct platform *p, struct catalog *c, struct err *e);
 	bool needs_reason;
-	// Before the first file is marked, for each platform that has it: an error means that none is marked. NULL: nothing
-	// is in the way.
+	// Before the first file is marked, for each platform that has it: an error means that none is marked. NULL:
+	// nothing is in the way.
 	int (*check)(const struct mark_command *m, const struct platform *p, struct err *e);
 };
 

@@ -100,9 +100,9 @@ static int read_promotion(const struct record_sender *s, const struct fetch_answ
 	return 0;
 }
 
-// Asks the server of *s to do what r says, of which the sender, `may` and `hooks` are not read. Errors have the kinds, and
-// so the exit codes, of promote_run(): ERR_USAGE: the server finds the request wrong; ERR_DENIED: the token; ERR_NET: no
-// answer, or none of a promotion. The caller releases *out, also on an error.
+// Asks the server of *s to do what r says, of which the sender, `may` and `hooks` are not read. Errors have the kinds,
+// and so the exit codes, of promote_run(): ERR_USAGE: the server finds the request wrong; ERR_DENIED: the token;
+// ERR_NET: no answer, or none of a promotion. The caller releases *out, also on an error.
 static int promote_remote(struct record_sender *s, const struct session *x, const struct promote_request *r,
 	struct promote_answer *out, struct err *e)
 {
@@ -137,8 +137,8 @@ static int read_file_word(const struct session *s, const char *word, struct file
 }
 
 // The words for struct promote_request: of a file, its path below the store. In their order; the caller releases *out.
-// ERR_USAGE: a path outside of all platforms, in no folder, or of another file than the one that the catalog has of this
-// name.
+// ERR_USAGE: a path outside of all platforms, in no folder, or of another file than the one that the catalog has of
+// this name.
 static int read_selection(const struct session *s, struct strset *out, struct err *e)
 {
 	for (size_t i = 0; i < s->words; i++) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands that carry out what a plan decided, and undo it: prune apply, purge, restore, follow; and platform retire.
+// The commands that carry out what a plan decided, and undo it: prune apply, purge, restore, follow; and platform
+// retire.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -264,8 +265,8 @@ struct restore_command {
 	size_t words;
 };
 
-// FILE..., then at most one STORE, which is neither the name nor the path of a wheel or sdist. Returns the number of files,
-// or -1.
+// FILE..., then at most one STORE, which is neither the name nor the path of a wheel or sdist. Returns the number of
+// files, or -1.
 static int take_restore_words(struct restore_command *x, struct err *e)
 {
 	char **words = x->all.s.word;

@@ -290,8 +290,8 @@ static void report_probe(void *ctx, const char *address, enum s3_probe_result re
 		err_set(wrong, ERR_IO, "%s: %s: %s", address, what, words);
 }
 
-// Reports configuration errors before the scan begins. The caller closes the catalog, which is opened once: SQLite parses the
-// schema at each opening, and removes its log when the last connection closes.
+// Reports configuration errors before the scan begins. The caller closes the catalog, which is opened once: SQLite
+// parses the schema at each opening, and removes its log when the last connection closes.
 static int prepare_server(struct serve_command *s, struct catalog **catalog, bool *all, bool *any, struct err *e)
 {
 	if (session_read(&s->session, &s->session.config, e) < 0 ||
@@ -323,7 +323,8 @@ static int prepare_server(struct serve_command *s, struct catalog **catalog, boo
 }
 
 // Tells the service manager about this process, by the protocol of sd_notify(3), in lines such as "READY=1". Without a
-// manager that asks for it ($NOTIFY_SOCKET) nothing is sent. After a failure the manager ends the start after its limit.
+// manager that asks for it ($NOTIFY_SOCKET) nothing is sent. After a failure the manager ends the start after its
+// limit.
 static void notify_manager(const char *lines)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
@@ -404,8 +405,8 @@ static void begin_serve(void *self)
 static int run_serve(void *self, struct err *e)
 {
 	struct serve_command *s = self;
-	// What makes a large page goes back to the system when it is freed: else glibc raises this limit to the largest block that
-	// was freed, and each thread keeps such blocks in a heap of its own.
+	// What makes a large page goes back to the system when it is freed: else glibc raises this limit to the largest
+	// block that was freed, and each thread keeps such blocks in a heap of its own.
 	mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
 	if (session_has_key(&s->session, "store", "path"))
 		s->session.search = SESSION_SEARCH_NONE;

@@ -18,16 +18,18 @@ void explain_membership_cleanup(struct explain_membership **m); // for CLEANUP
 //	"views"? (that show it): [name, …],
 //	"membership"? (in a view with one): {"view", "member": bool,
 //	    of a member: "generation", "made"?, "action"?, "by"? (if the reader sees names on all platforms), "reason"?,
-//	        "evidence"? (on which the generation stands, about this file; it is left out of the largest generations):
+//	        "evidence"? (on which the generation stands, about this file; it is left out of the largest
+//	            generations):
 //	            [{"evidence" (id), "kind", "platform", "python", "received", "by"?, "passed", "failed", "skipped",
 //	            "override"?}, …],
 //	    of another file, now: "why",
-//	        "lacks": [{"kind", "platform", "python", "result" (wheel_test_result_name), "why"?, "evidence"?, "by"?}, …]}
+//	        "lacks": [{"kind", "platform", "python", "result" (wheel_test_result_name), "why"?, "evidence"?, "by"?},
+//	            …]}
 int explain_membership_put(void *ctx, const struct platform *p, const struct catalog_history *f, struct jsondoc *row,
 	struct err *e) MUST_CHECK;
 
-// What `explain` says about members of views that the store has lost (promoter/member-losses.h): pip finds no such file,
-// and no other page says why. Borrowed.
+// What `explain` says about members of views that the store has lost (promoter/member-losses.h): pip finds no such
+// file, and no other page says why. Borrowed.
 struct explain_losses {
 	const struct site *site;
 	struct catalog *catalog;
@@ -38,7 +40,7 @@ struct explain_losses {
 
 // Of all views of the configuration that the reader may read. The caller owns *out, an array:
 //
-//	[{"view", "platform", "filename", "sha256", "generation" (that added it), "since"? (the time of the removal, or when a
-//	    server noticed it), "action"? (of the command that removed it), "by"?, "reason"? (of that, if the reader sees names
-//	    on the platform), "why", "advice"}, …]
+//	[{"view", "platform", "filename", "sha256", "generation" (that added it), "since"? (the time of the removal, or
+//	    when a server noticed it), "action"? (of the command that removed it), "by"?, "reason"? (of that, if the
+//	    reader sees names on the platform), "why", "advice"}, …]
 int explain_losses_read(const struct explain_losses *x, struct jsondoc **out, struct err *e) MUST_CHECK;

@@ -39,8 +39,8 @@ void explain_audit_text(const struct jsondoc *audit, const char *indent, struct 
 //	     "source"?, "digest"?, "path"?, "how"?, "options"?}, …],
 //	 "cut"?: true (further rows exceed a limit)}
 struct jsondoc *explain_provenance(const struct provenance *p, bool has_rows);
-// Puts "provenance" into row, the document of its statement, and "attestations": true, if the file has them. *bytes: how
-// much was read so far, with this; many long statements of one project are not all read. Errors of catalog.h.
+// Puts "provenance" into row, the document of its statement, and "attestations": true, if the file has them. *bytes:
+// how much was read so far, with this; many long statements of one project are not all read. Errors of catalog.h.
 int explain_provenance_put(struct catalog *c, const struct catalog_history *file, bool has_rows, size_t *bytes,
 	struct jsondoc *row, struct err *e) MUST_CHECK;
 // Appends the document to out as text for a terminal. indent: before each line. Control bytes stay.
@@ -48,7 +48,8 @@ void explain_provenance_text(const struct jsondoc *provenance, const char *inden
 
 // --- builds ---
 
-// The newest attempt that ended, for each platform, Python and version, the newest first. The caller frees the document:
+// The newest attempt that ended, for each platform, Python and version, the newest first. The caller frees the
+// document:
 //	[{"platform", "python", "version", "result", "step", "why", "begun": time, "id",
 //	  "running": bool (another attempt is under way),
 //	  "failures"?: of this recipe since the last good attempt, "since"?: when the first of them began}, …]

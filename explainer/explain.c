@@ -580,8 +580,8 @@ static enum file_origin origin_for_clients(const struct explanation *x, const st
 	return strcmp(files, "here") == 0 ? FROM_HERE : strcmp(files, "upstream") == 0 ? FROM_UPSTREAM : FROM_BOTH;
 }
 
-// Adds the choices in the environments of these platforms, which are one index. only: the only one, of a view that shows
-// each; else NULL.
+// Adds the choices in the environments of these platforms, which are one index. only: the only one, of a view that
+// shows each; else NULL.
 static int put_choices(struct explanation *x, const struct platform *const *platform, size_t count,
 	const struct platform *only, const struct jsondoc *names, struct jsondoc *out, struct err *e)
 {

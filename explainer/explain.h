@@ -51,29 +51,33 @@ struct explain_about {
 	const struct jsondoc *lost; // of explainer/explain-membership.h, for all versions; NULL: not reported
 };
 
-// Fills in what the rules, the names that are ours and private platforms say of the project at the upstreams of the view;
-// where it merges none, of those of the default view. ours NULL: no names. The catalog's errors.
+// Fills in what the rules, the names that are ours and private platforms say of the project at the upstreams of the
+// view; where it merges none, of those of the default view. ours NULL: no names. The catalog's errors.
 int explain_find_names(const struct site *site, struct catalog *c, struct owned_names *ours, struct explain_about *about,
 	struct err *e) MUST_CHECK;
 // Returns a document that the caller frees. answer is what is known of upstream's project of this name, even if the
 // name is ours. NULL on an error: ERR_INVALID if version is not a version, ERR_NOT_FOUND if neither the view nor
 // upstream has any such file, no view has lost one, and none was tried to be built; and the errors of the catalog.
 //
-//	{"project", "version"?, "view"?, "each"?: true (the view shows_each), "generation"? (of the view's membership), "platforms": [name, …],
+//	{"project", "version"?, "view"?, "each"?: true (the view shows_each), "generation"? (of the view's membership),
+//	    "platforms": [name, …],
 //	 "names": {"rule": name_rule_text, "ours": bool, "files" (that clients get): "here"|"upstream"|"both", "why",
 //	     "taken"? (upstream has a project under our name): {"files", "since"? (of the oldest), "fetched"}},
-//	 "status"? (of the project here, PEP 792, if it is not active; of a quarantined one clients get nothing): {"status",
+//	 "status"? (of the project here, PEP 792, if it is not active; of a quarantined one clients get nothing):
+//	     {"status",
 //	     "reason", "when"?, "by"? (if the reader sees names)},
 //	 "lost"? (members of views that the store has lost): see explainer/explain-membership.h,
 //	 "here": [{"platform", "filename", "path",
 //	     "state": "listed"|"yanked"|"quarantined"|"copy"|"unlisted"|"removed",
 //	     "size"?, "sha256"?, "requires-python"?, "reason"?,
 //	     "hidden-by"? (the platform whose file of this name the view shows),
-//	     "only-at"? (the address that has it, because another platform has other bytes of its name, so that the view has neither),
+//	     "only-at"? (the address that has it, because another platform has other bytes of its name, so that the view
+//	         has neither),
 //	     "not-promoted"?: true (a listed file that the view's membership does not have),
 //	     "views"?, "membership"? (of a listed file): see explainer/explain-membership.h,
 //	     "denied"? (what the line of [server] deny says that hides a listed file),
-//	     "removal"?: {"when"?, "by"? (if the reader sees names), "verdict"?, "run"?, "upstream"?: {"filename", "url"?, "identical"}},
+//	     "removal"?: {"when"?, "by"? (if the reader sees names), "verdict"?, "run"?, "upstream"?: {"filename",
+//	         "url"?, "identical"}},
 //	     "uploaded_by"?, "uploaded"? (if the reader sees names),
 //	     "downloads"?: {"count", "last"},
 //	     "provenance"? (of its statement; with rows if a version was requested): see explain-parts.h,
@@ -82,7 +86,8 @@ int explain_find_names(const struct site *site, struct catalog *c, struct owned_
 //	     "plan"?: {"verdict", "removes", "why"?, "reason", "upstream"?}}, …],
 //	 "upstream": {"result", "why"?, "index"?, "asked"?, "fetched"?, "stale"?, "status"?, "files"? (count),
 //	     "left-out"? (count of those that the view's pages omit, because none of its machines runs them),
-//	     "not-offered"? (count), "hidden"? (of the version, or the first 50; lib/state/upstream/offering.h): [{"filename",
+//	     "not-offered"? (count), "hidden"? (of the version, or the first 50; lib/state/upstream/offering.h):
+//	         [{"filename",
 //	         "upload-time"?, "seen"?, "offered"? (from when on, if nothing else changes),
 //	         "rules": [{"rule": offering_rule_name, "says", "source" (offering_source())}, …]}, …],
 //	     "file"? (if a version was requested): [{"filename", "url", "yanked"?, "requires-python"?, "upload-time"?,
@@ -90,8 +95,10 @@ int explain_find_names(const struct site *site, struct catalog *c, struct owned_
 //	         "cut"?: true (a field was too long and was omitted)}, …],
 //	     "each"? (if there are several; in the order of the view): [{"name", "result", "why"?, "index"?, "asked"?,
 //	         "fetched"?, "files"?}, …],
-//	     "conflicts"? (names that two of them list with other bytes; the first 20): [{"filename", "counts", "other"}, …]},
-//	 "environments": [{"platform", "python", "here"?, "upstream"?, "both"?, "client"? (from what clients of the view get): {"filename", "version",
+//	     "conflicts"? (names that two of them list with other bytes; the first 20): [{"filename", "counts",
+//	         "other"}, …]},
+//	 "environments": [{"platform", "python", "here"?, "upstream"?, "both"?, "client"? (from what clients of the view
+//	     get): {"filename", "version",
 //	     "from": "here"|"upstream", "yanked"?: true, "some-micros"?: true}}, …],
 //	 "builds"? (if the results can be read): see explain-parts.h}
 struct jsondoc *explain(const struct explain_about *about, struct catalog *c, const struct upstream_answer *answer,

@@ -69,7 +69,8 @@ static int note_statement(void *ctx, struct str text, struct err *e UNUSED)
 	return 0;
 }
 
-// Of a file only what is beside it counts: else who may upload elsewhere would say what may come into the view from here.
+// Of a file only what is beside it counts: else who may upload elsewhere would say what may come into the view from
+// here.
 static int read_commit(struct catalog *c, const struct catalog_tested *of, struct evidence_fact *f, struct err *e)
 {
 	if (is_remembered(f, of->sha256, of->platform ? of->platform : ""))

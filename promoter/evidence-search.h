@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the record that counts for a wheel: the newest about its bytes or about a build with equal contents; and, if the
-// rule says by=version, where there is none, the newest about another build of the version from the same commit. It looks
-// at the records of the catalog that count for a view, and at those that were given and are not kept. One thread at a time.
+// Finds the record that counts for a wheel: the newest about its bytes or about a build with equal contents; and, if
+// the rule says by=version, where there is none, the newest about another build of the version from the same commit. It
+// looks at the records of the catalog that count for a view, and at those that were given and are not kept. One thread
+// at a time.
 #pragma once
 
 #include "lib/base/limits.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which files a generation of a view added and removed, and for which of them an override stood in for tests. Of a file that
-// a rollback brings back, that is the override by which it once came in. One thread at a time per catalog connection.
+// Which files a generation of a view added and removed, and for which of them an override stood in for tests. Of a file
+// that a rollback brings back, that is the override by which it once came in. One thread at a time per catalog
+// connection.
 #pragma once
 
 #include "lib/base/arena.h"
@@ -25,12 +26,12 @@ struct generation_files {
 	struct arena text;
 };
 
-// packed: as struct catalog_generation has it. most: bytes that may be read. ERR_INVALID: it is damaged; and the catalog's
-// errors. The caller releases *out if this returns 0.
+// packed: as struct catalog_generation has it. most: bytes that may be read. ERR_INVALID: it is damaged; and the
+// catalog's errors. The caller releases *out if this returns 0.
 int generation_files_read(struct catalog *c, struct str packed, size_t most, struct generation_files *out,
 	struct err *e) MUST_CHECK;
 void generation_files_release(struct generation_files *g); // all zero is fine; for CLEANUP
-// {"platform", "project", "filename", "sha256", "change": "added" or "removed", "override": reason or null, "override_by",
-// "tested": [{"sha256", "as"}]}.
+// {"platform", "project", "filename", "sha256", "change": "added" or "removed", "override": reason or null,
+// "override_by", "tested": [{"sha256", "as"}]}.
 // The caller owns it.
 struct jsondoc *generation_file_json(const struct generation_file *f);

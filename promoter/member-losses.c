@@ -142,8 +142,8 @@ static struct catalog_lost loss_row(const struct config_view *v, const struct me
 	return row;
 }
 
-// lost, back: what this server is to tell of. Another one may have kept and told it meanwhile, and a file that is no member
-// any more is not back.
+// lost, back: what this server is to tell of. Another one may have kept and told it meanwhile, and a file that is no
+// member any more is not back.
 static int keep_losses(const struct config_view *v, struct catalog *c, int64_t now, struct loss_reader *r,
 	struct member_losses *lost, struct member_losses *back, struct err *e)
 {

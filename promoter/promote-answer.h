@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a promotion or a demotion is asked for, and the answer of these and of a rollback: a row for each file. One thread
-// at a time.
+// What a promotion or a demotion is asked for, and the answer of these and of a rollback: a row for each file. One
+// thread at a time.
 #pragma once
 
 #include "lib/base/arena.h"
@@ -55,8 +55,8 @@ struct promote_row {
 	uint8_t sha256[SHA256_SIZE];
 	enum promote_result result;
 	// Of a file that was tested as another build: as which; of a refusal: cell, kind and what is wrong; of a file
-	// that left: how; after a rollback: why no page shows the file; of one that a demotion takes out: which member pip
-	// takes in its place where no tests allow it; else "".
+	// that left: how; after a rollback: why no page shows the file; of one that a demotion takes out: which member
+	// pip takes in its place where no tests allow it; else "".
 	const char *reason;
 	const struct membership_tested *tested; // the builds that evidence is about in its place; usually none
 	size_t testeds;
@@ -78,8 +78,8 @@ void promote_answer_release(struct promote_answer *a); // for CLEANUP
 // "tested": [{"sha256", "as"}]}]}.
 void promote_write_json(const struct promote_answer *a, const char *view, bool dry_run, struct buf *out);
 
-// Reads what promote_write_json() wrote. ERR_INVALID names the value that is wrong; ERR_LIMIT. The caller releases *out,
-// also on an error.
+// Reads what promote_write_json() wrote. ERR_INVALID names the value that is wrong; ERR_LIMIT. The caller releases
+// *out, also on an error.
 int promote_answer_read(struct str json, struct promote_answer *out, struct err *e) MUST_CHECK;
 
 // Adds a row: a copy of *row with strings of its own; NULL ones become "".

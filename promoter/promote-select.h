@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which files a promotion or a demotion is about: PROJECT, PROJECT==VERSION (as a specifier of PEP 440 compares), the name
-// of a wheel or an sdist, or its path below the store. A path begins with a platform, and means the file on that one;
-// PLATFORM/FILE is enough. One thread at a time.
+// Which files a promotion or a demotion is about: PROJECT, PROJECT==VERSION (as a specifier of PEP 440 compares), the
+// name of a wheel or an sdist, or its path below the store. A path begins with a platform, and means the file on that
+// one; PLATFORM/FILE is enough. One thread at a time.
 #pragma once
 
 #include <stdbool.h>

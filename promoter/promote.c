@@ -177,8 +177,8 @@ static int keep_record(const struct promotion_run *run, const struct evidence *r
 	return evidence_file_add(run->folder, run->catalog, record, note, e);
 }
 
-// A dry run only looks at it; it is kept otherwise. In the order of evidence_compare(), whatever order the request has, so
-// that the names of files or a list decide nothing.
+// A dry run only looks at it; it is kept otherwise. In the order of evidence_compare(), whatever order the request has,
+// so that the names of files or a list decide nothing.
 static int note_evidence(struct promotion_run *run, struct err *e)
 {
 	const struct promote_request *r = run->request;
@@ -442,9 +442,9 @@ static int decide_and_write(void *ctx, struct err *e)
 
 // --- prunes at the same moment ---
 
-// A prune writes a tombstone, then looks whether a view has the file, and takes the tombstone back; a promotion writes its
-// generation, then looks for tombstones, and takes the files out of the view again. So at least one of them sees the
-// other, without a lock.
+// A prune writes a tombstone, then looks whether a view has the file, and takes the tombstone back; a promotion writes
+// its generation, then looks for tombstones, and takes the files out of the view again. So at least one of them sees
+// the other, without a lock.
 
 // The folder of the last file, because the files of a promotion are often in few folders.
 struct open_folder {
@@ -527,8 +527,8 @@ static int end_rows(void *ctx, struct err *e)
 	return x->ending.rows ? promotion_step_write(&step, run->catalog, &x->ending, e) : 0;
 }
 
-// Looks for tombstones of the rows that are done, and ends the membership of those that have one. They become refused, and
-// if all or nothing is promoted the others held.
+// Looks for tombstones of the rows that are done, and ends the membership of those that have one. They become refused,
+// and if all or nothing is promoted the others held.
 static int take_out_pruned(struct promotion_run *run, struct err *e)
 {
 	struct promote_answer *a = run->answer;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges files one by one: whether a view with `requires` takes them, and in which cells (platform and Python) they need
-// evidence. A wheel for one platform needs the cells of its own platform in which it installs, and those of other
+// Judges files one by one: whether a view with `requires` takes them, and in which cells (platform and Python) they
+// need evidence. A wheel for one platform needs the cells of its own platform in which it installs, and those of other
 // platforms in which pip would take it. A wheel for any platform needs each cell whose Python its tags and its
-// Requires-Python admit. The cells are those of [view NAME] cells; where that names none, the environments of the view's
-// platforms. The judge asks its caller for evidence, and reads and writes nothing itself. One thread at a time.
+// Requires-Python admit. The cells are those of [view NAME] cells; where that names none, the environments of the
+// view's platforms. The judge asks its caller for evidence, and reads and writes nothing itself. One thread at a time.
 #pragma once
 
 #include "lib/install/fits.h"
@@ -11,7 +11,8 @@
 #include "lib/state/config/promotion-rules.h"
 #include "lib/state/store/store.h"
 
-// Finds the record that counts for the wheel in a cell, as promotion_find_fn. wheel has project, bytes, version and name.
+// Finds the record that counts for the wheel in a cell, as promotion_find_fn. wheel has project, bytes, version and
+// name.
 typedef bool promotion_judge_find_fn(void *ctx, const struct catalog_tested *wheel, const struct promotion_rule *rule,
 	const struct promotion_cell *cell, struct promotion_record *out);
 // Called for each kind and cell of a wheel whose evidence does not suffice.
@@ -44,16 +45,17 @@ struct promotion_file {
 	const char *platform, *filename;
 	const char *requires_python; // NULL: none
 	const uint8_t *sha256;
-	// Whether pip takes another file of the view in a cell of another platform in which the wheel installs; NULL: the
-	// wheel is for its own platform's address, and counts for no such cell.
+	// Whether pip takes another file of the view in a cell of another platform in which the wheel installs; NULL:
+	// the wheel is for its own platform's address, and counts for no such cell.
 	promotion_covers_fn *covers;
 	void *covers_ctx;
 	bool is_yanked;      // pip passes it over
 	int64_t platform_id; // in the catalog, for wheel-tests.h
 	const char *version; // NULL: it is not said
 };
-// Whether pip in this cell takes the other file of a version, which the cell's platform has, and not the one of this name
-// and rank: it ranks better there and is not yanked, or has the same name, so that the view as a whole has neither.
+// Whether pip in this cell takes the other file of a version, which the cell's platform has, and not the one of this
+// name and rank: it ranks better there and is not yanked, or has the same name, so that the view as a whole has
+// neither.
 bool promotion_judge_is_better(struct promotion_judge *j, const struct promotion_file *other, const char *filename,
 	size_t cell, long rank);
 // Writes the cells of the view that the file needs to j->needed, those of other platforms last; returns their number.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What other files make of one: better ones for the machines of another platform, others of its name, newer versions, and
-// the files of its version that the chain of views holds back.
+// What other files make of one: better ones for the machines of another platform, others of its name, newer versions,
+// and the files of its version that the chain of views holds back.
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,8 +22,8 @@ static bool have_same_version(const struct promotion_run *run, size_t a, size_t 
 
 // --- better files of another platform ---
 
-// What keeps a wheel of one platform from machines of another one that ask the view as a whole is a better file of theirs,
-// or one of the same name. Without it pip takes the wheel there, so that it needs evidence of these cells, too.
+// What keeps a wheel of one platform from machines of another one that ask the view as a whole is a better file of
+// theirs, or one of the same name. Without it pip takes the wheel there, so that it needs evidence of these cells, too.
 
 static bool covers_row(const struct promotion_rival *r, size_t other, size_t cell, long rank)
 {
@@ -131,9 +131,9 @@ void promotion_mark_twins(struct promotion_run *run)
 
 #define PART_HELD "another file of its version is not taken, and all or nothing is promoted"
 
-// A refused file that a newer version has overtaken fails nothing, and with --newest older versions are not looked at. A
-// version is newer for the cells in which both install. A pre-release makes no final version older, because installers
-// take the final one.
+// A refused file that a newer version has overtaken fails nothing, and with --newest older versions are not looked at.
+// A version is newer for the cells in which both install. A pre-release makes no final version older, because
+// installers take the final one.
 
 enum { NEVER = -1 };
 
@@ -301,8 +301,8 @@ void promotion_keep_newest(struct promotion_run *run)
 
 // --- the chain of views ---
 
-// What the chain of views behind the source knows of a version, for --all-or-nothing. A version is all of its files that
-// some view of the chain shows, so a file that one of these views holds back holds back the version.
+// What the chain of views behind the source knows of a version, for --all-or-nothing. A version is all of its files
+// that some view of the chain shows, so a file that one of these views holds back holds back the version.
 
 // A file that the view before shows.
 struct chain_file {

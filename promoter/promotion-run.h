@@ -76,18 +76,20 @@ int promotion_refuse_late(struct err *e); // the same error; returns -1
 void promotion_hide_cell(const struct promotion_run *run, const struct promote_row *row, struct buf *why);
 // ERR_USAGE: a reason is too long, or has a control character. Nothing may be written before this is known.
 int promotion_check_reason(const char *reason, struct err *e) MUST_CHECK;
-// Notes the paths of the selection at which the catalog has no file, but has one of that name elsewhere on the platform.
+// Notes the paths of the selection at which the catalog has no file, but has one of that name elsewhere on the
+// platform.
 int promotion_look_up_paths(const struct site *site, struct catalog *c, struct promote_select *select,
 	struct err *e) MUST_CHECK;
 // Whether a word of the selection names the row by its file or its version, and not only by its project.
 bool promotion_names(const struct promotion_run *run, const struct promote_row *row);
-// Adds a row and a candidate for each selected file that the source shows. ERR_USAGE: a word of the selection means none.
+// Adds a row and a candidate for each selected file that the source shows. ERR_USAGE: a word of the selection means
+// none.
 int promotion_collect(struct promotion_run *run, struct err *e) MUST_CHECK;
 
 // --- promotion-others.c ---
 
-// Whether pip takes another file of the view in this cell, by what the rows say now: one of the cell's platform that ranks
-// better there, or that has the name of the row. For struct promotion_file.
+// Whether pip takes another file of the view in this cell, by what the rows say now: one of the cell's platform that
+// ranks better there, or that has the name of the row. For struct promotion_file.
 struct promotion_rival {
 	struct promotion_run *run;
 	size_t row;
@@ -97,12 +99,12 @@ promotion_covers_fn promotion_rival_covers;
 void promotion_mark_twins(struct promotion_run *run);
 // Leaves out the files of which a newer version is there, for --newest. What is named stays.
 void promotion_keep_newest(struct promotion_run *run);
-// Makes PROMOTE_OVERTAKEN of the refused rows in whose cells the view has, or takes, a newer version that came no earlier.
-// With all_or_nothing no row stays PROMOTE_DONE of whose version another one has left or is overtaken. For rows that are
-// decided.
+// Makes PROMOTE_OVERTAKEN of the refused rows in whose cells the view has, or takes, a newer version that came no
+// earlier. With all_or_nothing no row stays PROMOTE_DONE of whose version another one has left or is overtaken. For
+// rows that are decided.
 void promotion_mark_overtaken(struct promotion_run *run);
-// Adds a refused row for each further file of the versions that would be promoted, or are named, which a view behind the
-// source shows and the next one of the chain has not taken. For rows that are decided.
+// Adds a refused row for each further file of the versions that would be promoted, or are named, which a view behind
+// the source shows and the next one of the chain has not taken. For rows that are decided.
 int promotion_add_chain(struct promotion_run *run, struct err *e) MUST_CHECK;
 
 // --- promote.c ---

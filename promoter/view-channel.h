@@ -3,8 +3,8 @@
 // ([view NAME] keep-versions, keep-days, warn-days), and which is the last one that installs in each environment. The
 // command `retain` acts on it, and pages show it. It only reads. One thread at a time for each channel.
 //
-// A version is as old as its newest file came: in a view with a membership when it was promoted, else when it arrived at
-// the index, else its time of modification. A time before there were wheels is no date.
+// A version is as old as its newest file came: in a view with a membership when it was promoted, else when it arrived
+// at the index, else its time of modification. A time before there were wheels is no date.
 #pragma once
 
 #include "lib/domain/promotion/retention.h"
@@ -28,8 +28,9 @@ void view_channel_look_at_disk(struct view_channel *c);
 
 // The Pythons of the platforms of the view.
 size_t view_channel_environments(const struct view_channel *c, const struct fits_place **out);
-// 1: nothing may end in this view now, and the reason is appended to why: a platform that no scan has read as a whole, or
-// whose machines are unknown; a clock that cannot be right; a list or a branch that cannot be read. 0: nothing is in the way.
+// 1: nothing may end in this view now, and the reason is appended to why: a platform that no scan has read as a whole,
+// or whose machines are unknown; a clock that cannot be right; a list or a branch that cannot be read. 0: nothing is in
+// the way.
 int view_channel_find_doubt(struct view_channel *c, struct buf *why, struct err *e) MUST_CHECK;
 
 struct view_channel_file {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What tests say about a wheel: for each kind of evidence that a view requires, the newest record of an environment, and
-// whether it suffices. One thread at a time.
+// What tests say about a wheel: for each kind of evidence that a view requires, the newest record of an environment,
+// and whether it suffices. One thread at a time.
 #pragma once
 
 #include "promoter/evidence-search.h"
@@ -49,9 +49,9 @@ typedef void wheel_tests_fn(void *ctx, const struct promotion_rule *rule, const 
 	const struct wheel_test *test);
 int wheel_tests_each(struct wheel_tests *t, const struct promotion_file *w, wheel_tests_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
-// Why a file that is no member of the view now does not come back by a promotion of everything: what a person or the rules
-// took out stays out until its version or the file is named. 1: it left by a demotion, a rollback or retention, and the
-// sentence is appended to out; 0: it never was a member, or a prune was at work at the moment of its promotion.
+// Why a file that is no member of the view now does not come back by a promotion of everything: what a person or the
+// rules took out stays out until its version or the file is named. 1: it left by a demotion, a rollback or retention,
+// and the sentence is appended to out; 0: it never was a member, or a prune was at work at the moment of its promotion.
 int removal_reason(struct catalog *c, const char *view, int64_t platform, const char *filename,
 	const uint8_t sha256[SHA256_SIZE], struct buf *out, struct err *e) MUST_CHECK;
 // How the wheel left the view, so that it comes back only if its version is named: *why is "" if it never did.
@@ -59,8 +59,8 @@ int wheel_tests_left(struct wheel_tests *t, const struct promotion_file *w, cons
 // Whether tests let the view take the wheel: *why is "", or the reason if it does not.
 int wheel_tests_why(struct wheel_tests *t, const struct promotion_file *w, const char **why, struct err *e) MUST_CHECK;
 
-// A member that pip takes from the view as a whole in a cell of another platform, although no tests there allow it: what
-// it took in its place has left, was yanked or was lost since the promotion.
+// A member that pip takes from the view as a whole in a cell of another platform, although no tests there allow it:
+// what it took in its place has left, was yanked or was lost since the promotion.
 struct wheel_untested {
 	const struct promotion_file *wheel;
 	const char *why;                    // "PLATFORM/PYTHON: no evidence of kind unit"

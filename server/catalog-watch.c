@@ -202,8 +202,8 @@ static int check_catalog(struct catalog_watch *w, uint32_t count, struct err *e)
 	return 0;
 }
 
-// Somebody has removed the catalog, or has put another one in its place. What is open stays, and pages are made of it until
-// a scan has made the catalog again (reload_changed_site of cli/serve.c).
+// Somebody has removed the catalog, or has put another one in its place. What is open stays, and pages are made of it
+// until a scan has made the catalog again (reload_changed_site of cli/serve.c).
 static void look_for_file(struct catalog_watch *w)
 {
 	struct stat now = {0};
@@ -277,8 +277,8 @@ static void catalog_watch_free(struct catalog_watch *w)
 	free(w);
 }
 
-// What the first answer depends on: which files the views with a membership show. The thread reads all else, which takes as
-// long as there are projects: meanwhile any project may be there, and there is no page that could be old.
+// What the first answer depends on: which files the views with a membership show. The thread reads all else, which
+// takes as long as there are projects: meanwhile any project may be there, and there is no page that could be old.
 static int read_first(struct catalog_watch *w, struct err *e)
 {
 	struct server_context *s = w->context;

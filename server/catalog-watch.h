@@ -10,7 +10,8 @@
 
 struct catalog_watch;
 
-// Reads which files views show, and the totals, before it returns, and all projects afterwards. s is borrowed until the stop.
+// Reads which files views show, and the totals, before it returns, and all projects afterwards. s is borrowed until the
+// stop.
 struct catalog_watch *catalog_watch_start(struct server_context *s, struct err *e) MUST_CHECK;
 // After a reload: reads everything again, since the site may have other platforms and the catalog may be another file.
 void catalog_watch_reopen(struct catalog_watch *w);

@@ -179,7 +179,8 @@ static int start_upstream(struct server_context *s, const struct config *c, stru
 	return 0;
 }
 
-// Resumes the clients that wait for a page: the server is stopping, and clients ask again. Downloads continue. Any thread.
+// Resumes the clients that wait for a page: the server is stopping, and clients ask again. Downloads continue. Any
+// thread.
 static void cancel_upstream_pages(struct server_context *s)
 {
 	upstream_pages_cancel(s->upstream_pages);
@@ -204,8 +205,8 @@ static void cancel_upstream(struct server_context *s)
 		upstream_files_cancel(s->upstream[i].upstream_files);
 }
 
-// Ends all requests in flight, by freeing the fetch pools, and frees the parts. One thread, when no other thread answers requests or watches the
-// catalog.
+// Ends all requests in flight, by freeing the fetch pools, and frees the parts. One thread, when no other thread
+// answers requests or watches the catalog.
 static void stop_upstream(struct server_context *s)
 {
 	cancel_upstream(s);

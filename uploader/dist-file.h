@@ -21,8 +21,8 @@ struct dist_file {
 
 // Sets the path and the file name only. To be released.
 void dist_file_init(struct dist_file *d, const char *path);
-// Reads the file and sets the other fields. ERR_INVALID or ERR_LIMIT: no server would accept the file, or its statement;
-// other errors: it cannot be read. On an error d is as after dist_file_init.
+// Reads the file and sets the other fields. ERR_INVALID or ERR_LIMIT: no server would accept the file, or its
+// statement; other errors: it cannot be read. On an error d is as after dist_file_init.
 int dist_file_read(struct dist_file *d, struct err *e) MUST_CHECK;
 void dist_file_release(struct dist_file *d);
 bool dist_file_is_wheel(const struct dist_file *d); // after dist_file_read

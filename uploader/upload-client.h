@@ -22,8 +22,8 @@ struct upload_url {
 // user name or password: every user of the machine sees command lines. The caller releases u if it returns 0.
 int upload_url_init(struct upload_url *u, const char *url, struct err *e) MUST_CHECK;
 void upload_url_release(struct upload_url *u);
-// The URL of a route, "-/evidence/", of a server whose base URL is url; url may be the route's own. The caller frees it.
-// ERR_USAGE names the option: it is neither, or has a user name or password.
+// The URL of a route, "-/evidence/", of a server whose base URL is url; url may be the route's own. The caller frees
+// it. ERR_USAGE names the option: it is neither, or has a user name or password.
 char *upload_url_route(const char *url, const char *option, const char *route, struct err *e) MUST_CHECK;
 
 // --- pauses. Pure ---
@@ -34,8 +34,8 @@ enum {
 	RETRY_PAUSE_ASKED_MS = 600000,  // of Retry-After: the client does not wait longer
 };
 
-// Milliseconds before the next try, after the failed try number `try`, from 0. retry_after: seconds that the server asked
-// for; 0: none. -1: it asks for too long a pause.
+// Milliseconds before the next try, after the failed try number `try`, from 0. retry_after: seconds that the server
+// asked for; 0: none. -1: it asks for too long a pause.
 int64_t retry_pause(unsigned try, uint64_t retry_after);
 
 // --- requests ---

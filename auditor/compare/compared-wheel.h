@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads one wheel for a comparison (auditor/compare/wheel-compare.h): its members from the file, what is inside them from the
-// catalog if that has it. One thread at a time for each catalog connection.
+// Reads one wheel for a comparison (auditor/compare/wheel-compare.h): its members from the file, what is inside them
+// from the catalog if that has it. One thread at a time for each catalog connection.
 #pragma once
 
 #include <stdbool.h>
@@ -17,8 +17,8 @@
 #include "lib/os/byte-source.h"
 #include "lib/state/catalog/catalog.h"
 
-// The members of a wheel with what tells their bytes apart, and its METADATA: what a comparison needs of the file itself
-// (lib/facts/wheel-facts.h has the rest). Any thread; any thread may read it.
+// The members of a wheel with what tells their bytes apart, and its METADATA: what a comparison needs of the file
+// itself (lib/facts/wheel-facts.h has the rest). Any thread; any thread may read it.
 
 struct wheel_content_member {
 	const char *path;

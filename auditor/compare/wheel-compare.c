@@ -333,7 +333,8 @@ static const char *build_key(const struct wheel_content *c, const char *path, st
 {
 	(void)c;
 	if (!wheel_is_bundled(path)) {
-		// "pkg/_x.so" of "pkg/_x.cpython-311-x86_64-linux-gnu.so"; NULL: it is no extension module with an ABI in its name.
+		// "pkg/_x.so" of "pkg/_x.cpython-311-x86_64-linux-gnu.so"; NULL: it is no extension module with an ABI
+		// in its name.
 		struct str base = last_part(path);
 		long dot = str_find(base, '.'), last = str_rfind(base, '.');
 		if (dot <= 0)

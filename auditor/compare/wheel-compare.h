@@ -47,15 +47,16 @@ void provenance_diff_make(const struct provenance *a, const struct provenance *b
 
 // Compares the METADATA of two wheels: fields as sets, by meaning. Pure functions; any thread.
 
-// A row for each value of a field that one of them has. Requires-Python is equal where both contain the same versions of
-// Python; Requires-Dist whatever the order of its specifiers, blanks and the spelling of its name; two Requires-Dist of
-// one project share a row. Of a long text, such as the description, the row has the size and the hash. The rows are
+// A row for each value of a field that one of them has. Requires-Python is equal where both contain the same versions
+// of Python; Requires-Dist whatever the order of its specifiers, blanks and the spelling of its name; two Requires-Dist
+// of one project share a row. Of a long text, such as the description, the row has the size and the hash. The rows are
 // in the arena.
 void metadata_diff_make(struct str a, struct str b, struct arena *text, struct diff_rows *out);
 
-// Which member of one wheel is which of another: by path, where the folders of the version (X-1.0.dist-info, X-1.0.data)
-// count as equal; then by the name without what differs between builds: the hash in the name of a bundled library, the
-// ABI in that of an extension module; then, of bundled libraries, by the name without number. Pure; any thread.
+// Which member of one wheel is which of another: by path, where the folders of the version (X-1.0.dist-info,
+// .data) count as equal; then by the name without what differs between builds: the hash in the name of a bundled
+// library, the ABI in that of an extension module; then, of bundled libraries, by the name without number. Pure; any
+// thread.
 
 struct member_pair {
 	const struct wheel_content_member *a, *b; // NULL: there is none

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which wheels of a store are to be rebuilt, because a platform no longer offers what they need (auditor/rebuild/rebuild.h).
-// Reads the catalog, and files that the catalog has no facts of. Writes nothing. One thread at a time; any thread may
-// read a list.
+// Which wheels of a store are to be rebuilt, because a platform no longer offers what they need
+// (auditor/rebuild/rebuild.h). Reads the catalog, and files that the catalog has no facts of. Writes nothing. One
+// thread at a time; any thread may read a list.
 #pragma once
 
 #include <stdbool.h>
@@ -52,8 +52,8 @@ struct rebuild_options {
 	const char *against;               // a root or a list, for all platforms; NULL: what [platform] provides names
 };
 
-// ERR_USAGE: no platform is chosen, or of none it is known what it offers. Errors of platform-offer.h and catalog.h. The
-// caller releases *out if this returns 0; the store must outlive it.
+// ERR_USAGE: no platform is chosen, or of none it is known what it offers. Errors of platform-offer.h and catalog.h.
+// The caller releases *out if this returns 0; the store must outlive it.
 int rebuild_list_make(const struct store *store, struct catalog *c, const struct rebuild_options *options,
 	struct rebuild_list *out, struct err *e) MUST_CHECK;
 void rebuild_list_release(struct rebuild_list *l); // for CLEANUP; all zero is fine

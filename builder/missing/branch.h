@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The branches of the configuration ([branch NAME]) with the lines of their requirements and constraints files, what their
-// lock files pin, and what each of them wants in one environment. The files are read as pip reads them (lib/domain/text/requirements-file).
-// After branches_read() a struct branches is constant, so any thread may read it.
+// The branches of the configuration ([branch NAME]) with the lines of their requirements and constraints files, what
+// their lock files pin, and what each of them wants in one environment. The files are read as pip reads them
+// (lib/domain/text/requirements-file). After branches_read() a struct branches is constant, so any thread may read it.
 #pragma once
 
 #include <stdbool.h>
@@ -59,13 +59,13 @@ struct branches {
 
 // Reads the files of the branches whose names match the glob; NULL: all. Globs are expanded in the order of names; -r
 // and -c lead to further files, relative to the file that has them; a file is read once as requirements, and once as
-// constraints. -r in a constraints file leads to requirements, as in pip. Options that say where files come from have no
-// effect, and neither have hashes. now: seconds since 1970.
+// constraints. -r in a constraints file leads to requirements, as in pip. Options that say where files come from have
+// no effect, and neither have hashes. now: seconds since 1970.
 // Locks are read by lib/domain/lock.
 // ERR_USAGE, with "path:line: " where a line is to blame: a file that is missing, has no line, or includes itself; a
 // glob without a file; an invalid line or marker; a constraint with extras; a branch that has neither a requirement nor
-// a pinned constraint nor a lock that names a version; no branch of this name; LIMIT_BRANCH_DEPTH, _LINES, _TEXT or _SPECIFIERS. ERR_IO: a file cannot be
-// read. The caller releases *out if this returns 0.
+// a pinned constraint nor a lock that names a version; no branch of this name; LIMIT_BRANCH_DEPTH, _LINES, _TEXT or
+// _SPECIFIERS. ERR_IO: a file cannot be read. The caller releases *out if this returns 0.
 int branches_read(const struct config *c, const char *glob, int64_t now, struct branches *out,
 	struct err *e) MUST_CHECK;
 // Reads one requirements file with those that it includes, as one branch without a name and a configuration. The same
@@ -91,8 +91,8 @@ struct branch_want {
 };
 
 // The wants of a branch in one environment, by project. Micro versions with the same specifiers are one want; a
-// project has several wants if its lines differ among micro versions, or locks pin several versions of it. An unpinned constraint alone wants nothing; a
-// branch that is over wants nothing. The strings are in text or in the branches. *out is a heap array, which the caller
-// frees; NULL if there are none.
+// project has several wants if its lines differ among micro versions, or locks pin several versions of it. An unpinned
+// constraint alone wants nothing; a branch that is over wants nothing. The strings are in text or in the branches. *out
+// is a heap array, which the caller frees; NULL if there are none.
 int branch_wants(const struct branch *b, const struct machine *machine, const struct python *python, struct arena *text,
 	struct branch_want **out, size_t *count, struct err *e) MUST_CHECK;

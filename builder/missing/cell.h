@@ -12,8 +12,8 @@ struct results;
 struct upstream_answer;
 
 // The wheels that were removed from the pages of our platforms (lib/state/store/tombstone.h), and why. What an operator
-// removed is not to be built again. What a prune or `wheelcache retain` removed was of no use then, and is missing once a
-// branch wants it.
+// removed is not to be built again. What a prune or `wheelcache retain` removed was of no use then, and is missing once
+// a branch wants it.
 struct removed_wheel {
 	struct filename name; // owned; of filename
 	const char *filename, *reason, *requires_python;
@@ -73,8 +73,8 @@ struct cell_status {
 	const struct requirement *skip;       // that is why it is skipped; NULL: it is not
 	const struct removed_wheel *removed;  // that is why it is skipped, or what was here once if it is not; NULL: none
 	const struct index_file *unpromoted;  // the wheel of UNPROMOTED; NULL
-	// The file of upstream that pip would take if all were offered, if neither a wheel of ours nor one of upstream installs
-	// instead; NULL: there is none.
+	// The file of upstream that pip would take if all were offered, if neither a wheel of ours nor one of upstream
+	// installs instead; NULL: there is none.
 	const struct index_file *hidden;
 };
 

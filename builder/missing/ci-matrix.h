@@ -30,8 +30,8 @@ int ci_matrix_github(const struct missing *m, const struct missing_shard *shard,
 // cell, whose values are regular expressions that match exactly one value each. taskName differs for each cell.
 int ci_matrix_jenkins(const struct missing *m, const struct missing_shard *shard, struct buf *out,
 	struct err *e) MUST_CHECK;
-// Zuul: YAML with the keys jobs, a list as in a configuration of Zuul with one job a platform, and child_jobs, the names
-// of these for zuul_return.
+// Zuul: YAML with the keys jobs, a list as in a configuration of Zuul with one job a platform, and child_jobs, the
+// names of these for zuul_return.
 int ci_matrix_zuul(const struct missing *m, const struct missing_shard *shard, struct buf *out, struct err *e) MUST_CHECK;
 // Lines for pip, "project==version", each once, by name.
 int ci_matrix_requirements(const struct missing *m, const struct missing_shard *shard, struct buf *out,

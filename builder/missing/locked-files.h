@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What lock files name, and what a client of our platforms gets for it: a row for each lock, platform and file that
-// installs there. A job that installs from the lock fails if a file that it wants is missing, or has other bytes. It reads
-// the catalog and asks upstream once for each project; it does not change the store. One thread at a time; any thread may
-// read a result.
+// installs there. A job that installs from the lock fails if a file that it wants is missing, or has other bytes. It
+// reads the catalog and asks upstream once for each project; it does not change the store. One thread at a time; any
+// thread may read a result.
 #pragma once
 
 #include <stdbool.h>
@@ -48,9 +48,9 @@ struct locked_files {
 };
 
 // path: of the lock files. choice: which extras and groups count. Of the options platform, platforms, python, view,
-// is_offline, has_retired and the progress count. Errors of lock_read(), upstream.h and catalog.h; ERR_NOT_FOUND: no scan has read a
-// platform; ERR_USAGE: none of the platforms has such a Python; ERR_LIMIT: LIMIT_MISSING_ROWS. The caller releases *out
-// if this returns 0.
+// is_offline, has_retired and the progress count. Errors of lock_read(), upstream.h and catalog.h; ERR_NOT_FOUND: no
+// scan has read a platform; ERR_USAGE: none of the platforms has such a Python; ERR_LIMIT: LIMIT_MISSING_ROWS. The
+// caller releases *out if this returns 0.
 int locked_files_find(const struct config *c, const struct store *store, struct catalog *catalog,
 	const char *const *path, size_t paths, const struct marker_choice *choice,
 	const struct missing_options *options, struct locked_files *out, struct err *e) MUST_CHECK;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens a maker of matrices; reads a project's versions, ours and upstream's, and chooses the one that a matrix is about.
+// Opens a maker of matrices; reads a project's versions, ours and upstream's, and chooses the one that a matrix is
+// about.
 #include <stdlib.h>
 #include <string.h>
 

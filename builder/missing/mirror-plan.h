@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a mirror to order (lib/state/upstream/mirror.h) needs for lock files, requirements and lists of projects: of each
-// platform the wheels that install there, and an sdist where no wheel does. What is ours needs no mirror. One thread.
+// What a mirror to order (lib/state/upstream/mirror.h) needs for lock files, requirements and lists of projects: of
+// each platform the wheels that install there, and an sdist where no wheel does. What is ours needs no mirror. One
+// thread.
 #pragma once
 
 #include "builder/missing/locked-files.h"
@@ -27,8 +28,8 @@ struct mirror_plan {
 	struct arena text;
 };
 
-// Errors of locked_files_find() and required-files.h; ERR_NET: a page is too large to be kept. Upstream is asked, unless the
-// options say otherwise. The caller releases *out if this returns 0.
+// Errors of locked_files_find() and required-files.h; ERR_NET: a page is too large to be kept. Upstream is asked,
+// unless the options say otherwise. The caller releases *out if this returns 0.
 int mirror_plan_make(const struct config *c, const struct store *store, struct catalog *catalog,
 	const struct mirror_sources *sources, const struct missing_options *options, struct mirror_plan *out,
 	struct err *e) MUST_CHECK;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is missing as a JSON document: written by `wheelcache missing --format json` and the server, read by the builder.
-// Pure functions; any thread.
+// What is missing as a JSON document: written by `wheelcache missing --format json` and the server, read by the
+// builder. Pure functions; any thread.
 //
 //   {"made": "2026-11-22T20:00:00Z",
 //    "branches": [{"name": "master", "until": null, "is_over": false,

@@ -104,8 +104,8 @@ struct missing_options {
 
 // results: what was built before; NULL: nothing. ERR_NOT_FOUND: the membership of the view is not known. ERR_USAGE: no
 // [branch], the files of a branch (branch.h), a platform
-// whose Pythons are unknown, an environment that no branch has. ERR_BUSY: it took too long. Errors of catalog.h. With is_offline nothing is written.
-// The caller releases *out if this returns 0.
+// whose Pythons are unknown, an environment that no branch has. ERR_BUSY: it took too long. Errors of catalog.h. With
+// is_offline nothing is written. The caller releases *out if this returns 0.
 int missing_make(const struct config *c, const struct store *store, struct catalog *catalog, struct results *results,
 	const struct missing_options *options, struct missing *out, struct err *e) MUST_CHECK;
 // Whether a table has a column for the status: there is none for one that only views with a membership have.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The wheels of one version of a project in each environment (platform and Python): where ours install, where upstream's
-// do, and what becomes of the others. It reads the catalog, the build results and the stored answers of upstream, and
-// never asks upstream. One thread at a time for each maker; any thread may read a matrix.
+// The wheels of one version of a project in each environment (platform and Python): where ours install, where
+// upstream's do, and what becomes of the others. It reads the catalog, the build results and the stored answers of
+// upstream, and never asks upstream. One thread at a time for each maker; any thread may read a matrix.
 #pragma once
 
 #include <stdbool.h>
@@ -36,8 +36,8 @@ struct matrix_newest {
 	const char *platform, *python;
 	const char *version, *filename; // NULL: no file installs there
 	bool is_sdist;                  // it must be built there
-	// The newest version beyond that one that is not yanked and no pre-release, how many there are, and why this one does
-	// not install; NULL: there is none
+	// The newest version beyond that one that is not yanked and no pre-release, how many there are, and why this
+	// one does not install; NULL: there is none
 	const char *newer, *why;
 	size_t newers;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which environments `missing` is about, and what the branches want in each of them, project by project. One thread at a
-// time until it is collected; then constant.
+// Which environments `missing` is about, and what the branches want in each of them, project by project. One thread at
+// a time until it is collected; then constant.
 #pragma once
 
 #include "lib/base/strset.h"

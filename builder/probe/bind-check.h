@@ -83,8 +83,8 @@ struct bind_report {
 int bind_check(const struct bind_options *o, struct bind_report *out, struct err *e) MUST_CHECK;
 void bind_report_release(struct bind_report *r);
 
-// Parses what glibc's dynamic loader writes with LD_DEBUG=bindings: a line for each symbol that it has bound (ld.so(8)).
-// A pure function; any thread.
+// Parses what glibc's dynamic loader writes with LD_DEBUG=bindings: a line for each symbol that it has bound
+// (ld.so(8)). A pure function; any thread.
 
 // A binding; slices of the line.
 struct bind_log_line {

@@ -22,7 +22,8 @@
 
 enum { MORE_WORDS = 16 };
 
-// Writes what it does to a file, a line each: the extension module that is being loaded, and what became of each module.
+// Writes what it does to a file, a line each: the extension module that is being loaded, and what became of each
+// module.
 static const char script[] = "import functools, importlib, sys\n"
 			     "from importlib.machinery import ExtensionFileLoader\n"
 			     "_, result, site, *names = sys.argv\n"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Imports the modules of a wheel with qemu-user, which emulates an older processor: an instruction that it does not have
-// ends the process with SIGILL. It runs the wheel's code, so it is only for what the operator trusts. One thread at a
-// time.
+// Imports the modules of a wheel with qemu-user, which emulates an older processor: an instruction that it does not
+// have ends the process with SIGILL. It runs the wheel's code, so it is only for what the operator trusts. One thread
+// at a time.
 #pragma once
 
 #include <stdatomic.h>
@@ -56,8 +56,8 @@ struct cpu_report {
 };
 
 // Imports packages and modules at the top, and all extension modules. ERR_NOT_FOUND, ERR_INVALID, ERR_LIMIT: the wheel
-// cannot be unpacked; ERR_IO: no qemu, or the interpreter itself does not run on such a processor; ERR_BUSY: stopped. The
-// caller releases *out whatever this returns.
+// cannot be unpacked; ERR_IO: no qemu, or the interpreter itself does not run on such a processor; ERR_BUSY: stopped.
+// The caller releases *out whatever this returns.
 int cpu_check(const struct cpu_options *o, struct cpu_report *out, struct err *e) MUST_CHECK;
 void cpu_report_release(struct cpu_report *r);
 

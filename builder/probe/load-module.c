@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program wheelcache-dlopen, in which "wheelcache audit --bind" loads a module. It is linked with nothing but libc, so
-// that no library of ours is among those that the module's symbols could bind to. Its arguments: a file for the result,
-// "deepbind" or "-", the size that files may have, the module, and the libraries that are loaded before it.
+// The program wheelcache-dlopen, in which "wheelcache audit --bind" loads a module. It is linked with nothing but libc,
+// so that no library of ours is among those that the module's symbols could bind to. Its arguments: a file for the
+// result, "deepbind" or "-", the size that files may have, the module, and the libraries that are loaded before it.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

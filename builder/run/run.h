@@ -26,8 +26,8 @@ enum run_end {
 	RUN_EXITED,    // code
 	RUN_SIGNALLED, // code is the signal; also if the process that watches it was killed or stopped
 	RUN_TIMED_OUT,
-	// The memory limit ended it. Without a cgroup that is a guess: it failed, and near the end of its output is what
-	// programs print when they get no memory.
+	// The memory limit ended it. Without a cgroup that is a guess: it failed, and near the end of its output is
+	// what programs print when they get no memory.
 	RUN_OUT_OF_MEMORY,
 	RUN_STOPPED, // by stop
 };

@@ -462,8 +462,8 @@ static void supervise(struct supervision *s, uint64_t seconds)
 	start_program(s);
 	if (!s->report.error) {
 		watch(s, seconds);
-		// Ends everything that is below us. A process that forks and ends while /proc is read is found in the next round only,
-		// so that the cgroup, which counts nothing, is ended after the second one.
+		// Ends everything that is below us. A process that forks and ends while /proc is read is found in the
+		// next round only, so that the cgroup, which counts nothing, is ended after the second one.
 		int64_t give_up = clock_ms() + GONE_MS;
 		for (int round = 0; reap(s) && clock_ms() < give_up; round++) {
 			unsigned running = process_tree_signal(getpid(), s->pid, SIGKILL);

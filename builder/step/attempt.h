@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One attempt to build one wheel: fetches the sdist, builds, repairs, runs the extra steps, audits, tests, and publishes
-// the wheel if it is good. Whatever happens, the outcome says so: an attempt itself does not fail. Foreign programs run
-// through builder/run, behind [build] wrap. Any thread, several at once; their ids differ.
+// One attempt to build one wheel: fetches the sdist, builds, repairs, runs the extra steps, audits, tests, and
+// publishes the wheel if it is good. Whatever happens, the outcome says so: an attempt itself does not fail. Foreign
+// programs run through builder/run, behind [build] wrap. Any thread, several at once; their ids differ.
 #pragma once
 
 #include <stdatomic.h>
@@ -43,16 +43,16 @@ struct attempt_options {
 	struct wheel_gate *gate;               // of the configuration; NULL: wheels are not audited
 	const char *index;                     // %i: a simple index
 	const char *work;                      // an existing folder; the attempt makes, and removes, ID in it
-	// Where the row's "file:" sdist is. from: the base URL of the server that listed the row, with "/" at its end; NULL:
-	// the platform's folder.
+	// Where the row's "file:" sdist is. from: the base URL of the server that listed the row, with "/" at its end;
+	// NULL: the platform's folder.
 	const char *from;
-	// Where a good wheel goes: to the server of the upload URL; NULL: into the platform's folder and this catalog, as
-	// an upload would. platform and catalog may be NULL if from and target are given.
+	// Where a good wheel goes: to the server of the upload URL; NULL: into the platform's folder and this catalog,
+	// as an upload would. platform and catalog may be NULL if from and target are given.
 	const struct upload_url *target;
 	const struct platform *platform;
 	const char *catalog; // the path of the file
-	// How to reach these servers: user and password are the token's. It is shown to no foreign program, and to no other
-	// server.
+	// How to reach these servers: user and password are the token's. It is shown to no foreign program, and to no
+	// other server.
 	struct fetch_options fetch;
 	// Sorted: projects that are themselves missing, failed or awaiting there, for awaiting; NULL: none.
 	const struct strset *missing;
@@ -77,7 +77,8 @@ struct attempt_outcome {
 // The platform, Python, project, version and sdist of the row are set. The caller releases *out.
 void attempt_run(const struct attempt_options *options, const struct missing_row *row, struct attempt_outcome *out);
 void attempt_outcome_release(struct attempt_outcome *out); // for CLEANUP
-// The path of the log of the attempt of this id, which grows while it runs; attempt_run removes it. The caller frees it.
+// The path of the log of the attempt of this id, which grows while it runs; attempt_run removes it. The caller frees
+// it.
 char *attempt_log_path(const char *work, const char *id);
 // Removes what attempts of a killed builder left in the work folder. No attempt runs there meanwhile. ERR_IO.
 int attempt_clean(const char *work, struct err *e) MUST_CHECK;

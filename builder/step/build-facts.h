@@ -21,15 +21,15 @@ struct jsondoc *build_facts_begin(const struct config *config, const struct miss
 // "x86-64-v2", "armv8"), "libc" and "system" into provenance. -1 only if the interpreter cannot be run: then
 // nothing can be built. ERR_INVALID, ERR_IO.
 int build_facts_machine(struct sandbox *r, struct jsondoc *provenance, struct err *e) MUST_CHECK;
-// Puts "requirements" into provenance: [{"name", "version", "sha256"}], as each `pip install` of the build reported, and
-// their names (normal form, sorted) into names. reports: the reports, one after the other; not of pip: none.
+// Puts "requirements" into provenance: [{"name", "version", "sha256"}], as each `pip install` of the build reported,
+// and their names (normal form, sorted) into names. reports: the reports, one after the other; not of pip: none.
 void build_facts_requirements(struct str reports, struct jsondoc *provenance, struct strset *names);
 // Adds the projects (normal form, sorted) that build-system.requires of the sdist names for this Python.
 void build_facts_wanted(struct sandbox *r, struct strset *out);
 
 // Collects what several programs write to one path one after the other, while others of them run: each `pip install` of
-// a build writes its report there (PIP_REPORT), and a file would keep the last one alone. The path is a named pipe, which
-// a thread empties. Any thread may open and close one.
+// a build writes its report there (PIP_REPORT), and a file would keep the last one alone. The path is a named pipe,
+// which a thread empties. Any thread may open and close one.
 
 struct report_pipe;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The statement of provenance of a built wheel (lib/domain/wheel/provenance.h): from which sdist, with which build
-// requirements, tools and commands, for which branches it was built. Values of environment variables are never in it, and
-// no password of a URL. Any thread.
+// requirements, tools and commands, for which branches it was built. Values of environment variables are never in it,
+// and no password of a URL. Any thread.
 #pragma once
 
 #include <stdint.h>
@@ -26,8 +26,8 @@ struct build_statement {
 	const struct missing *listed; // the document that has the row, for the files of its branches; NULL: none
 };
 
-// Appends the statement, at most LIMIT_STATEMENT bytes: if it is longer, without the build requirements and the files of
-// the branches.
+// Appends the statement, at most LIMIT_STATEMENT bytes: if it is longer, without the build requirements and the files
+// of the branches.
 void build_statement_write(const struct build_statement *s, struct buf *out);
 // Appends the text with "***" in place of the user and password of each URL in it.
 void build_statement_hide_passwords(struct str text, struct buf *out);

@@ -42,7 +42,8 @@ void built_wheel_release(struct built_wheel *wheel); // for CLEANUP; all zero is
 struct wheel_target {
 	const struct upload_url *server; // NULL: the own store
 	struct fetch_options fetch;      // of the server; its progress is not called
-	// Of the own store; its audit log gets a line. A running server runs the release command of a platform that has one.
+	// Of the own store; its audit log gets a line. A running server runs the release command of a platform that has
+	// one.
 	const struct config *config;
 	const struct platform *platform;
 	const char *catalog;
@@ -56,7 +57,7 @@ enum wheel_push_end {
 	WHEEL_PUSH_HOPELESS, // other wheels would fail likewise: the token, the URL, a full disk
 };
 
-// statement: of the wheel's provenance; it is kept beside the wheel, unless the same bytes have another one. *why is set
-// unless it returns WHEEL_PUSH_DONE.
+// statement: of the wheel's provenance; it is kept beside the wheel, unless the same bytes have another one. *why is
+// set unless it returns WHEEL_PUSH_DONE.
 enum wheel_push_end wheel_push(const struct wheel_target *target, const struct built_wheel *wheel,
 	const char *statement, struct err *why);

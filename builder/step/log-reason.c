@@ -341,8 +341,8 @@ static bool is_cause(enum log_class class)
 	return class == LOG_ERROR || class == LOG_MESSAGE || class == LOG_AWAY;
 }
 
-// The last line that says why a program failed: not far above the end, behind advice; otherwise the last line that looks
-// like an error, otherwise the last one. A summary is better than nothing.
+// The last line that says why a program failed: not far above the end, behind advice; otherwise the last line that
+// looks like an error, otherwise the last one. A summary is better than nothing.
 static struct choice find_last_word(struct str output, struct buf *line)
 {
 	struct choice last = {0}, hint = {0}, summary = {0};

@@ -10,9 +10,9 @@ enum log_cause {
 	LOG_CAUSE_PROGRAM,
 	LOG_CAUSE_AWAY, // pip or uv could not reach the index or a file host
 };
-// Appends the line to out, without colours and control characters; nothing if the output has no line that says anything.
-// It is the last line that is not one of pip's remarks about what happened before, nor advice; or, where that line only
-// says that a tool failed, the tool's first error (log-reason.c).
+// Appends the line to out, without colours and control characters; nothing if the output has no line that says
+// anything. It is the last line that is not one of pip's remarks about what happened before, nor advice; or, where that
+// line only says that a tool failed, the tool's first error (log-reason.c).
 enum log_cause log_reason(struct str output, struct buf *out);
 // Appends any text as such a line: UTF-8 of at most LOG_REASON bytes, without control characters.
 void log_reason_line(struct str text, struct buf *out);

@@ -74,8 +74,8 @@ uint64_t sandbox_seconds(const struct sandbox *r);
 enum { PYTHON_CHECK_ABSENT = -1, PYTHON_CHECK_UNKNOWN = -2 };
 
 // The patch release of a Python of this builder, 2 of 3.11.2: it is run once, as the steps of a wheel run it, behind
-// [build] wrap. ABSENT only if it is certain that there is none: a Python, or a wrapper, that fails otherwise is UNKNOWN,
-// for the attempts to report. work: the existing work folder, of which the caller has the lock.
+// [build] wrap. ABSENT only if it is certain that there is none: a Python, or a wrapper, that fails otherwise is
+// UNKNOWN, for the attempts to report. work: the existing work folder, of which the caller has the lock.
 int sandbox_python_micro(const struct config *config, const char *work, const char *platform, const char *python,
 	const char *index);
 

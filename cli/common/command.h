@@ -97,11 +97,12 @@ struct command {
 	unsigned shared;                   // the others: SHARED(JSON) | SHARED(QUIET)
 	const struct command *const *rows; // the commands of a group; NULL at the end. NULL: it is no group
 	enum command_follow follow;
-	// The command's struct, in which the options are put: it begins with a struct session (session.h), and is all zero
-	// before begin(). 0: the session alone.
+	// The command's struct, in which the options are put: it begins with a struct session (session.h), and is all
+	// zero before begin(). 0: the session alone.
 	size_t size;
 	void (*begin)(void *x); // NULL: nothing is to be set
-	// After the command line is read. Returns the exit code, or -1: that of the error. main() prints an error in *e.
+	// After the command line is read. Returns the exit code, or -1: that of the error. main() prints an error in
+	// *e.
 	int (*run)(void *x, struct err *e);
 	void (*release)(void *x); // whatever was run; before the session is released. NULL: there is nothing
 };
@@ -118,8 +119,8 @@ struct command {
 ALL_COMMANDS(DECLARE_COMMAND)
 extern const struct command command_prune_plan; // of the group "prune"
 
-// Reads the command line, whose argv[0] is the command's name, and runs the command; of a group, such as "prune", the row
-// whose second word is argv[1]. Returns the exit code. "--help" prints the usage, and ends the process with 0.
+// Reads the command line, whose argv[0] is the command's name, and runs the command; of a group, such as "prune", the
+// row whose second word is argv[1]. Returns the exit code. "--help" prints the usage, and ends the process with 0.
 int command_run(const struct command *self, int argc, char **argv, struct err *e);
 // Prints what --help prints for a command, or for a group.
 void command_print_help(const struct command *self, FILE *out);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// FILE on a command line: the name of a wheel or an sdist, or its path. A path is one of the file system, the address of one in
-// a bucket, or if its folder is not there, one below the store, such as PLATFORM/FILE. It means the file on one platform; a name, on all of them.
-// The bytes need not be there any more. One thread.
+// FILE on a command line: the name of a wheel or an sdist, or its path. A path is one of the file system, the address
+// of one in a bucket, or if its folder is not there, one below the store, such as PLATFORM/FILE. It means the file on
+// one platform; a name, on all of them. The bytes need not be there any more. One thread.
 #pragma once
 
 #include "lib/state/store/store.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results of commands in forms that several have: a summary, a table, a file that the operator named. The main thread only.
+// Results of commands in forms that several have: a summary, a table, a file that the operator named. The main thread
+// only.
 #pragma once
 
 #include "cli/common/session.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a command works with: its command line, its configuration, and what it opens of the state. It is the first member
-// of each command's struct. All is released at the end of the command. The main thread only, but for what the parts say.
+// What a command works with: its command line, its configuration, and what it opens of the state. It is the first
+// member of each command's struct. All is released at the end of the command. The main thread only, but for what the
+// parts say.
 #pragma once
 
 #include <stdbool.h>
@@ -90,8 +91,8 @@ enum session_need {
 	SESSION_CHECK = 1 << 11, // for who reads the catalog alone: SESSION_FIND, if a store is configured
 	SESSION_VIEWS = SESSION_LOCATE | SESSION_STORE | SESSION_READ | SESSION_FIND | SESSION_SITE,
 };
-// Reads the configuration, unless that is done, and opens what is needed: several of the above, to which a later call may
-// add. ERR_USAGE: the configuration; errors of the parts.
+// Reads the configuration, unless that is done, and opens what is needed: several of the above, to which a later call
+// may add. ERR_USAGE: the configuration; errors of the parts.
 int session_open(struct session *s, unsigned needs, struct err *e) MUST_CHECK;
 
 void session_list_add(struct session *s, struct session_list *list, const char *text);
@@ -103,9 +104,9 @@ void session_take_store(struct session *s, const char *store);
 void session_give(struct session *s, const char *section, const char *key, const char *value);
 // Whether the command line sets this key.
 bool session_has_key(const struct session *s, const char *section, const char *key);
-// Reads the file, then the command line's values, into *c, which is the session's own or another. A file that the command
-// line does not name is searched at the first call, and logged. Also sets the log level, and warns of risky upstream
-// settings and of a catalog that is not the one of the machine's server. ERR_USAGE if the file cannot be read.
+// Reads the file, then the command line's values, into *c, which is the session's own or another. A file that the
+// command line does not name is searched at the first call, and logged. Also sets the log level, and warns of risky
+// upstream settings and of a catalog that is not the one of the machine's server. ERR_USAGE if the file cannot be read.
 int session_read(struct session *s, struct config *c, struct err *e) MUST_CHECK;
 // The path of the catalog: as configured, or the default path for the store. The caller frees it.
 char *cli_config_catalog(const struct config *c, struct err *e) MUST_CHECK;
@@ -116,15 +117,15 @@ int session_adopt(const struct session *s, const struct store *store, struct cat
 	struct err *e) MUST_CHECK;
 // Opens the log of changes alone, which session_open() does with SESSION_AUDIT. The path of the catalog is known.
 int session_audit(struct session *s, struct err *e) MUST_CHECK;
-// Logs a warning for each file that may hold names or passwords and that every account of the machine can read. The path of
-// the catalog is known.
+// Logs a warning for each file that may hold names or passwords and that every account of the machine can read. The
+// path of the catalog is known.
 void session_warn_of_readers(const struct session *s);
 // The normal form of a project's name, in the arena.
 const char *session_project(struct session *s, struct str name);
 // The account that runs the command, for the log of changes.
 const char *session_account(struct session *s);
-// A variable of the environment. An empty one counts as unset (NULL): CI systems set secrets that a job may not see to the
-// empty string.
+// A variable of the environment. An empty one counts as unset (NULL): CI systems set secrets that a job may not see to
+// the empty string.
 const char *session_variable(const char *name);
 // Runs the release command of the platform, if it has one, so that clients see what was done to the file: "yanked".
 int session_release_volume(struct session *s, const struct platform *p, const char *done, const char *file,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings of pip and uv that decide which index they ask, and what is wrong with them. Their files and variables are
-// read in their order. Of TOML only lines "key = value" and "[section]" are read, which is how these files are written. One
-// thread.
+// The settings of pip and uv that decide which index they ask, and what is wrong with them. Their files and variables
+// are read in their order. Of TOML only lines "key = value" and "[section]" are read, which is how these files are
+// written. One thread.
 #pragma once
 
 #include "cli/doctor/doctor-report.h"

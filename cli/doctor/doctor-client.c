@@ -291,9 +291,9 @@ static const char *text_of(const struct jsondoc *loss, const char *key)
 	return text ? text : "";
 }
 
-// Released files that the store has lost: the cause behind pip's "No matching distribution". The server's /-/explain/ knows
-// it. index: the URL of the index, without a password. project: in normal form. version: NULL: all. A server that does not
-// answer, or is none of ours, adds none.
+// Released files that the store has lost: the cause behind pip's "No matching distribution". The server's /-/explain/
+// knows it. index: the URL of the index, without a password. project: in normal form. version: NULL: all. A server that
+// does not answer, or is none of ours, adds none.
 static void doctor_lost(struct doctor_report *r, struct fetch *f, const char *index, const char *project,
 	const char *version)
 {
@@ -463,8 +463,8 @@ static bool has_platforms_only(const struct fetch_answer *a)
 	return a->status == 404 && has_text(a, "each has its own, /PLATFORM/simple/");
 }
 
-// Advises the index of a platform, of which the server's own page names those that this client may know. root: the URL of
-// that page, which ends in "/".
+// Advises the index of a platform, of which the server's own page names those that this client may know. root: the URL
+// of that page, which ends in "/".
 static void report_platforms_only(const struct client_doctor *d, struct str root)
 {
 	struct err ignored = ERR_INIT;

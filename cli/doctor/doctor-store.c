@@ -196,8 +196,8 @@ static int may_write(const char *folder, struct err *e)
 		return err_errno(e, ERR_IO, "%s", folder);
 	if (!file_system_of(folder).is_remote)
 		return 0;
-	// Tries to write to a folder: creates an empty file with a temporary name, and removes it. Neither the mode of a folder
-	// nor access() says who may write on AFS: ERR_IO, with the folder and the reason.
+	// Tries to write to a folder: creates an empty file with a temporary name, and removes it. Neither the mode of
+	// a folder nor access() says who may write on AFS: ERR_IO, with the folder and the reason.
 	char name[TEMPNAME_NAME];
 	CLEANUP(mem_close) int dirfd = fs_open_dir(folder, e);
 	if (dirfd < 0)

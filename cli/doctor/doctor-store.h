@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `wheelcache doctor` says of the folders: of each platform, of the catalog and what is beside it, and of those that
-// the server and its commands write. One thread.
+// What `wheelcache doctor` says of the folders: of each platform, of the catalog and what is beside it, and of those
+// that the server and its commands write. One thread.
 #pragma once
 
 #include <stdbool.h>

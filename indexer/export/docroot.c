@@ -17,8 +17,8 @@
 
 // --- the folder that is open ---
 
-// The open folder of a static export: its files are compared and replaced, each whole. It never leaves the root, whatever
-// links are in it. Names are single path components. Errors are ERR_IO.
+// The open folder of a static export: its files are compared and replaced, each whole. It never leaves the root,
+// whatever links are in it. Names are single path components. Errors are ERR_IO.
 struct output_dir {
 	const char *root_path; // for messages; borrowed, as is root
 	int root;

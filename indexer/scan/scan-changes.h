@@ -2,8 +2,8 @@
 // The scan of what is known to have changed: a few names of a store, by the same rules as the scan of all. It may run
 // beside such a scan, and beside uploads: a row that another process has written meanwhile is left alone.
 //
-// It does not open a file whose size, mtime and inode are those of its row, however young: the row is of an upload, or of
-// another server on the catalog. What is wrong is left to the scan of all, which reports it.
+// It does not open a file whose size, mtime and inode are those of its row, however young: the row is of an upload, or
+// of another server on the catalog. What is wrong is left to the scan of all, which reports it.
 #pragma once
 
 #include <stdatomic.h>
@@ -27,9 +27,9 @@ struct scan_changes_options {
 	const _Atomic bool *cancel; // any thread may set it: the scan ends soon; NULL: never
 };
 
-// store: registered. changes: with folders; it sorts them. *wants_whole: a platform has lost all of its files, or something
-// could not be read, which a scan of all decides and reports. On -1 what was committed stays. ERR_BUSY where it was
-// cancelled; errors of catalog.h. *summary is filled in any case; the caller releases it.
+// store: registered. changes: with folders; it sorts them. *wants_whole: a platform has lost all of its files, or
+// something could not be read, which a scan of all decides and reports. On -1 what was committed stays. ERR_BUSY where
+// it was cancelled; errors of catalog.h. *summary is filled in any case; the caller releases it.
 int scan_changes_run(const struct store *store, struct catalog *catalog, struct store_changes *changes,
 	const struct scan_changes_options *options, struct summary *summary, bool *wants_whole,
 	struct err *e) MUST_CHECK;

@@ -24,7 +24,8 @@
 
 enum {
 	RETRY_MS = 200, // between two attempts to get the lock
-	// Bytes of a wheel whose facts are taken before it is listed: of small ones this costs less than to open them again.
+	// Bytes of a wheel whose facts are taken before it is listed: of small ones this costs less than to open them
+	// again.
 	FACTS_MOST = 32 << 10,
 };
 #define SECOND_NS ((int64_t)1000000000)

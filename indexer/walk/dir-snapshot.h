@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of one folder in the catalog, loaded at once and searched by name: its files, their marks and attachments, and
-// its folders. One thread at a time.
+// The rows of one folder in the catalog, loaded at once and searched by name: its files, their marks and attachments,
+// and its folders. One thread at a time.
 #pragma once
 
 #include <stdbool.h>

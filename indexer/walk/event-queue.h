@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bounded queue of pointers from many threads to one. event_queue_put blocks while the queue is full. The queue does not
-// own the items: the taker does.
+// A bounded queue of pointers from many threads to one. event_queue_put blocks while the queue is full. The queue does
+// not own the items: the taker does.
 #pragma once
 
 #include <stdbool.h>

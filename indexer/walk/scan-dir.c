@@ -223,8 +223,9 @@ static void handle_folder(struct scan_dir *d, const char *name, const struct pla
 	CLEANUP(mem_free) char *path = folder_file(d->folder, name);
 	struct dir_snapshot_folder *known = dir_snapshot_folder(&d->known, path);
 	if (!known) {
-		// The folder is written to the catalog before its scan: its parent counts as done without it, so a later scan does not
-		// list the parent again and would never find the folder if this scan is killed or cannot open it.
+		// The folder is written to the catalog before its scan: its parent counts as done without it, so a
+		// later scan does not list the parent again and would never find the folder if this scan is killed or
+		// cannot open it.
 		struct folder *child = folder_new(d->folder, name);
 		scan_workers_send(d->workers, scan_event_new(SCAN_EVENT_FOLDER_NEW, child));
 		submit_folder(d, child, false);
@@ -362,8 +363,8 @@ static void entry_names_release(struct entry_names *names)
 	buf_release(&names->text);
 }
 
-// Removes abandoned files. Where one has to stay (its process lives, or the platform is frozen), the folder needs another
-// scan: its version does not change when that state ends.
+// Removes abandoned files. Where one has to stay (its process lives, or the platform is frozen), the folder needs
+// another scan: its version does not change when that state ends.
 static int add_entry_name(void *ctx, const char *name, enum place_kind kind, struct err *e UNUSED)
 {
 	struct entry_names *names = ctx;

@@ -27,8 +27,8 @@ static void report_unread(struct scan_workers *workers, const struct scan_job *j
 	scan_workers_send_problem(workers, job->folder, job->filename, why);
 }
 
-// What is inside the wheel, while its bytes are in memory. After a failure the catalog lacks it, and facts-backfill tries
-// again, as it does with wheels that are not small.
+// What is inside the wheel, while its bytes are in memory. After a failure the catalog lacks it, and facts-backfill
+// tries again, as it does with wheels that are not small.
 static void take_inside(struct scan_workers *workers, struct scan_worker *worker, struct scan_event *ev,
 	struct place_file *file)
 {

@@ -2,8 +2,8 @@
 // Watches the folders of a store, and collects what has changed in them. Its own thread reads the events.
 //
 // Scans add the folders, in rounds: a scan of all is a round, and adds each folder before it lists it. A folder that is
-// new is added by the scan of what has changed. Not watched: folders on file systems that report nothing (silent_fs_name), and
-// those for which the system has no watch left; the next scan of all sees their changes.
+// new is added by the scan of what has changed. Not watched: folders on file systems that report nothing
+// (silent_fs_name), and those for which the system has no watch left; the next scan of all sees their changes.
 //
 // Any thread may call all functions but store_watch_new and store_watch_free.
 #pragma once

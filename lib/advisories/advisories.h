@@ -19,8 +19,8 @@ int advisories_open(const struct config *c, const char *catalog_path, struct adv
 // source that cannot be read; else NULL. It may take seconds. One process at a time for a state, or they read the same
 // twice.
 struct advisories *advisories_renew(const struct advisories *a);
-// Opens them, and reads again what has changed: for a command that must not decide by an old list, whether or not a server
-// follows it. A source that cannot be read keeps its list, which is logged.
+// Opens them, and reads again what has changed: for a command that must not decide by an old list, whether or not a
+// server follows it. A source that cannot be read keeps its list, which is logged.
 int advisories_open_renewed(const struct config *c, const char *catalog_path, struct advisories **out,
 	struct err *e) MUST_CHECK;
 // What a start of the server would find, without writing anything: for each source its list in the state, if it has one
@@ -36,8 +36,8 @@ void advisories_unref(struct advisories *a);             // NULL is fine
 void advisories_cleanup(struct advisories **a);          // for CLEANUP
 
 // Whether a record hides this version of a project, in its normal form, where the upstream of this name has it:
-// malware, a record that breaks the schema, or from `block-severity` on. *out is then the worst such record. a NULL: none
-// does. At most about two microseconds.
+// malware, a record that breaks the schema, or from `block-severity` on. *out is then the worst such record. a NULL:
+// none does. At most about two microseconds.
 bool advisories_find(const struct advisories *a, const char *upstream, struct str project, struct str version,
 	struct advisory *out);
 // Whether any record of a list of this upstream is about the project.
@@ -49,11 +49,11 @@ bool advisories_cover(const struct advisories *a, const char *upstream, struct s
 // Calls fn for each record that hides this version, those of one source behind those of another.
 void advisories_each(const struct advisories *a, const char *upstream, struct str project, struct str version,
 	advisory_fn *fn, void *ctx);
-// The same for each record of any source that is about this version, whether or not it hides a file; version empty: about
-// any version. A record of several sources comes several times.
+// The same for each record of any source that is about this version, whether or not it hides a file; version empty:
+// about any version. A record of several sources comes several times.
 void advisories_about(const struct advisories *a, struct str project, struct str version, advisory_fn *fn, void *ctx);
-// The severity in tenths from which on this word of `block-severity` means a record: "low", "medium", "high", "critical".
-// NULL, or another word: 0.
+// The severity in tenths from which on this word of `block-severity` means a record: "low", "medium", "high",
+// "critical". NULL, or another word: 0.
 unsigned advisory_least_severity(const char *word);
 // Appends why: "ID: malware", "ID: vulnerability of severity 9.8".
 void advisory_reason(const struct advisory *a, struct buf *out);
@@ -69,8 +69,9 @@ struct advisories_source {
 	struct advisory_list_state state; // loaded 0: there is no list
 };
 void advisories_source(const struct advisories *a, size_t source, struct advisories_source *out);
-// [{"list", "records", "loaded"?, "malformed" (records that are left out), "malformed-records": ["FILE: REASON", … some of
-// them], "error"?, "failed"? (since when it cannot be read)}, …]. Without folders the last two have less. The caller frees it.
+// [{"list", "records", "loaded"?, "malformed" (records that are left out), "malformed-records": ["FILE: REASON", … some
+// of them], "error"?, "failed"? (since when it cannot be read)}, …]. Without folders the last two have less. The caller
+// frees it.
 struct jsondoc *advisories_json(const struct advisories *a, bool has_folders);
 // The path of the first source with this record. Borrowed; NULL: none.
 const char *advisories_source_of(const struct advisories *a, struct str id);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A record of the OSV database (ossf.github.io/osv-schema), as far as it decides which versions of projects on PyPI, and
-// of crates of crates.io, it is about. Ranges of the type ECOSYSTEM count, of crates also those of the type SEMVER, in
-// the order of PEP 440 and without local parts, which is that of crates, too, but for unusual pre-releases; a bound that is
-// no version bounds nothing. Pure; any thread.
+// A record of the OSV database (ossf.github.io/osv-schema), as far as it decides which versions of projects on PyPI,
+// and of crates of crates.io, it is about. Ranges of the type ECOSYSTEM count, of crates also those of the type SEMVER,
+// in the order of PEP 440 and without local parts, which is that of crates, too, but for unusual pre-releases; a bound
+// that is no version bounds nothing. Pure; any thread.
 #pragma once
 
 #include <stdbool.h>

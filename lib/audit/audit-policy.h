@@ -10,12 +10,13 @@
 #include "lib/base/arena.h"
 #include "lib/base/err.h"
 
-// Patterns of an audit policy, and their use on the names in one wheel. A pattern is a glob (fnmatch, in which "*" takes
-// "/" too), or a POSIX extended regular expression after "re:" that matches the whole text.
+// Patterns of an audit policy, and their use on the names in one wheel. A pattern is a glob (fnmatch, in which "*"
+// takes "/" too), or a POSIX extended regular expression after "re:" that matches the whole text.
 //
 // The names are hostile. fnmatch of glibc takes a time of pattern × name. regexec keeps each state of its automaton, so
-// some names cost 100 µs and 4 KB a byte. Therefore a matcher starts a regular expression anew after 16 KB of names, and
-// stops after LIMIT_AUDIT_RULES_MS of its thread's time. Back references, whose time is exponential, are no pattern.
+// some names cost 100 µs and 4 KB a byte. Therefore a matcher starts a regular expression anew after 16 KB of names,
+// and stops after LIMIT_AUDIT_RULES_MS of its thread's time. Back references, whose time is exponential, are no
+// pattern.
 
 struct audit_pattern {
 	const char *text; // as written; of the policy

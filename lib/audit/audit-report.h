@@ -84,6 +84,6 @@ void audit_report_finish(struct audit_report *r);
 void audit_report_release(struct audit_report *r); // for CLEANUP; leaves it empty
 // {"code", "level", "member", "rule", "why"}. The caller frees it.
 struct jsondoc *audit_finding_json(const struct audit_finding *f);
-// {"filename", "tag", "symbol_tag", "errors", "warnings", "findings": [{"code", "level", "member", "rule", "why"}]}. The
-// caller frees it.
+// {"filename", "tag", "symbol_tag", "errors", "warnings", "findings": [{"code", "level", "member", "rule", "why"}]}.
+// The caller frees it.
 struct jsondoc *audit_report_json(const struct audit_report *r, const char *filename);

@@ -148,8 +148,8 @@ static bool is_of_python(const struct own_symbols *own, const struct elf_symbol 
 	       !is_own(own, s->name);
 }
 
-// Whether the library may have symbols of its own that look like Python's, as shiboken's does: neither this wheel has it,
-// nor is it one of the system's.
+// Whether the library may have symbols of its own that look like Python's, as shiboken's does: neither this wheel has
+// it, nor is it one of the system's.
 static bool is_of_others(const char *library)
 {
 	struct str soname = str_from(library);

@@ -185,7 +185,8 @@ static void put_contents(struct buf *out, const struct offer_library *l)
 	}
 }
 
-// The names of a library are not beside each other in the table: next[i] is the name behind name i, of the same library.
+// The names of a library are not beside each other in the table: next[i] is the name behind name i, of the same
+// library.
 struct name_chains {
 	size_t *first, *next; // NAME_NONE: none
 };

@@ -64,7 +64,8 @@ int offer_table_check(const struct offer_table *t, struct err *e) MUST_CHECK;
 void offer_table_finish(struct offer_table *t);
 void offer_table_release(struct offer_table *t); // for CLEANUP
 
-// The list of an offer (platform-offer.h), as `wheelcache provides` prints it: text, sorted, the same for the same root.
+// The list of an offer (platform-offer.h), as `wheelcache provides` prints it: text, sorted, the same for the same
+// root.
 //
 //     wheelcache-provides 1 LIBRARIES LINES
 //     library ARCH SONAME PATH

@@ -587,8 +587,8 @@ int offer_root_read(int root, int seconds, struct offer_table *t, struct err *e)
 		.seconds = seconds,
 		.end_ms = clock_ms() + (int64_t)seconds * 1000};
 	buf_init(&bytes, LIMIT_OFFER_FILE);
-	// Adds the folders of /etc/ld.so.conf, with its includes, and those that are built in. Folders that are missing are
-	// listed too. ERR_LIMIT: more than LIMIT_OFFER_FOLDERS, or includes; ERR_IO.
+	// Adds the folders of /etc/ld.so.conf, with its includes, and those that are built in. Folders that are missing
+	// are listed too. ERR_LIMIT: more than LIMIT_OFFER_FOLDERS, or includes; ERR_IO.
 	static const char *const built_in[] = {"lib64", "usr/lib64", "lib", "usr/lib"};
 	struct folders_search s = {.root = root, .out = &folders};
 	if (read_conf(&s, "/etc/ld.so.conf", e) < 0 || add_triplets(&s, "lib", e) < 0 ||

@@ -33,8 +33,8 @@ const struct offer_library *platform_offer_find(const struct platform_offer *o, 
 bool platform_offer_has(const struct platform_offer *o, const char *arch, struct str soname);
 // Whether the loader accepts a need for this version of the library: it defines it, or has no versions at all.
 bool offer_library_has_version(const struct offer_library *l, const char *version);
-// Whether the library has a symbol for a reference to this version; version NULL: any. One without versions has it by its
-// name alone.
+// Whether the library has a symbol for a reference to this version; version NULL: any. One without versions has it by
+// its name alone.
 bool offer_library_has_symbol(const struct offer_library *l, const char *symbol, const char *version);
 // The SONAME of a library with the same stem and another number, the highest, borrowed: libre2.so.11 for libre2.so.9,
 // libldap.so.2 for libldap-2.5.so.0. NULL: none.

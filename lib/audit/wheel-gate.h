@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges wheels as the configuration says: [upload] audit and audit-policy, [platform] provides. For uploads, builds and
-// what people are shown. Any thread.
+// Judges wheels as the configuration says: [upload] audit and audit-policy, [platform] provides. For uploads, builds
+// and what people are shown. Any thread.
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A region allocator: what is in it never moves, and all is released at once. A request, a command or a decision has one
-// for its strings, structs and arrays, which then need no release functions. What holds a descriptor, a handle or a lock
-// does not belong in it. Memory that runs out ends the process. One thread at a time.
+// A region allocator: what is in it never moves, and all is released at once. A request, a command or a decision has
+// one for its strings, structs and arrays, which then need no release functions. What holds a descriptor, a handle or a
+// lock does not belong in it. Memory that runs out ends the process. One thread at a time.
 //
 //	CLEANUP(arena_release) struct arena a = {0};
 //	struct row *row = ARENA_NEW(&a, struct row, 1);

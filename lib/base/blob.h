@@ -24,9 +24,9 @@ struct blob *blob_map(int fd, size_t size, struct err *e) MUST_CHECK;
 struct blob *blob_map_own(int fd, size_t size, struct err *e) MUST_CHECK;
 // Calls fn when the blob ends. Once for a blob, before another thread has it.
 void blob_at_end(struct blob *b, void (*fn)(void *ctx), void *ctx);
-// The descriptor of the mapped file that the bytes are of, if it has at least BLOB_SEND_LEAST, and their place in it, for
-// sendfile(2). Open as long as the caller has a reference to the blob. -1: LIMIT_FILES_SENT other files are open, or no
-// descriptor was free, or the bytes are of no such file.
+// The descriptor of the mapped file that the bytes are of, if it has at least BLOB_SEND_LEAST, and their place in it,
+// for sendfile(2). Open as long as the caller has a reference to the blob. -1: LIMIT_FILES_SENT other files are open,
+// or no descriptor was free, or the bytes are of no such file.
 int blob_file(const char *bytes, off_t *at);
 // Makes the kernel read the first 16 MiB of a mapped file now and start on the rest, so that a later send does not wait
 // for the disk. May block. Ignores errors, such as a file that has shrunk.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arguments of functions that take a form and its values, such as jsondoc_set() and html_put(): each value as what its
-// type says, so that a form may name a wrong kind, but never a wrong size. A number is any integer. Constant data.
+// The arguments of functions that take a form and its values, such as jsondoc_set() and html_put(): each value as what
+// its type says, so that a form may name a wrong kind, but never a wrong size. A number is any integer. Constant data.
 #pragma once
 
 #include <stdint.h>

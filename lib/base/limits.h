@@ -289,7 +289,8 @@ enum {
 	// if that is more
 	LIMIT_FETCH_REST = 4 << 20,
 	LIMIT_RETRY_AFTER = 5, // seconds after which a client that was refused may try again
-	// Number of requests that wait to search the catalog; a quarter of them of one address or token, while others wait
+	// Number of requests that wait to search the catalog; a quarter of them of one address or token, while others
+	// wait
 	LIMIT_SEARCHES_WAITING = 64,
 	LIMIT_SEARCH_MS = 5000,        // milliseconds that one search may take
 	LIMIT_BODY_BUFFER = 256 << 10, // bytes of one request body that are buffered before a worker thread takes them

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // An index of entries by key that knows which of them was used least recently: the core of a cache with a limit.
 // The entries are the caller's: struct lru_entry is the first member of the caller's struct, and nothing here allocates
-// or frees them. The buckets double with the entries, so a look-up does not depend on their number. There is no lock: one
-// thread at a time.
+// or frees them. The buckets double with the entries, so a look-up does not depend on their number. There is no lock:
+// one thread at a time.
 #pragma once
 
 #include <stddef.h>

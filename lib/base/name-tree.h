@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Paths as a tree of names, found by name and by a number that the caller gives them. About 120 bytes a name. One thread
-// at a time.
+// Paths as a tree of names, found by name and by a number that the caller gives them. About 120 bytes a name. One
+// thread at a time.
 #pragma once
 
 #include <stdbool.h>

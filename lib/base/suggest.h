@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the word of a list that a mistyped one was meant to be: the one with the fewest letters added, left out, changed
-// or exchanged with their neighbour; and the refusal of a name that is none of those that exist: it says which one was
-// meant, or which ones there are. Values of the caller. One thread at a time.
+// Finds the word of a list that a mistyped one was meant to be: the one with the fewest letters added, left out,
+// changed or exchanged with their neighbour; and the refusal of a name that is none of those that exist: it says which
+// one was meant, or which ones there are. Values of the caller. One thread at a time.
 #pragma once
 
 #include <stddef.h>

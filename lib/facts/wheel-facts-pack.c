@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The facts of a wheel as bytes: a version, then a zstd frame of numbers (LEB128) and texts (length, bytes, NUL), in the
-// order of the structs. Unpacked texts stay in the unpacked bytes, which the facts own.
+// The facts of a wheel as bytes: a version, then a zstd frame of numbers (LEB128) and texts (length, bytes, NUL), in
+// the order of the structs. Unpacked texts stay in the unpacked bytes, which the facts own.
 #include <stdlib.h>
 #include <string.h>
 

@@ -30,8 +30,8 @@ enum { WHEEL_FACTS_VERSION = 3 };
 struct wheel_elf {
 	const char *path; // of the member
 	uint64_t size;    // unpacked
-	// Of its bytes: as RECORD has it, which an upload checks and a scan does not; otherwise computed, and all zero if it
-	// is damaged.
+	// Of its bytes: as RECORD has it, which an upload checks and a scan does not; otherwise computed, and all zero
+	// if it is damaged.
 	uint8_t sha256[SHA256_SIZE];
 	// Why it could not be read: damaged data, ELF tables that contradict each other, or a limit; a sentence without
 	// the path. NULL: it could, and elf is set; otherwise elf is all zero.
@@ -74,16 +74,16 @@ struct wheel_facts {
 	const char *const *member; // the names of all files, sorted by bytes, without folders
 	size_t members;
 	bool is_purelib; // WHEEL says Root-Is-Purelib: true
-	// Something was left out because a limit was reached, so that what is absent here may be there. Damaged members do
-	// not count. cut: the first reason; NULL: none.
+	// Something was left out because a limit was reached, so that what is absent here may be there. Damaged members
+	// do not count. cut: the first reason; NULL: none.
 	bool is_cut;
 	const char *cut;
 	struct arena text;
 };
 
-// Reads the wheel; name is its parsed file name. ERR_INVALID, ERR_LIMIT: it is no wheel that can be read: its framing or
-// its .dist-info folder is damaged; ERR_IO. What is wrong inside one member is a fact. The caller releases *out if this
-// returns 0.
+// Reads the wheel; name is its parsed file name. ERR_INVALID, ERR_LIMIT: it is no wheel that can be read: its framing
+// or its .dist-info folder is damaged; ERR_IO. What is wrong inside one member is a fact. The caller releases *out if
+// this returns 0.
 int wheel_facts_read(const struct byte_source *bytes, const struct filename *name, struct wheel_facts *out,
 	struct err *e) MUST_CHECK;
 // The same with buffers that a thread reuses for many wheels: new memory costs a small wheel more than its reading. One
@@ -101,5 +101,6 @@ void wheel_facts_release(struct wheel_facts *f); // for CLEANUP
 // ERR_LIMIT: more than LIMIT_FACTS. The caller releases *out if unpacking returns 0.
 int wheel_facts_pack(const struct wheel_facts *f, struct buf *out, struct err *e) MUST_CHECK;
 int wheel_facts_unpack(struct str packed, struct wheel_facts *out, struct err *e) MUST_CHECK;
-// The same, where more than `most` bytes before compression are ERR_LIMIT, and memory is bounded by three times as many.
+// The same, where more than `most` bytes before compression are ERR_LIMIT, and memory is bounded by three times as
+// many.
 int wheel_facts_unpack_most(struct str packed, size_t most, struct wheel_facts *out, struct err *e) MUST_CHECK;

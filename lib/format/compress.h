@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compression: gzip (RFC 1952) with libdeflate, from 256 KB on with ISA-L where it is built with it, gzip in pieces with zlib,
-// zstd (RFC 8878) with libzstd. The same input and level always give the same output on a machine. Any thread; a struct
-// compress is for one thread at a time.
+// Compression: gzip (RFC 1952) with libdeflate, from 256 KB on with ISA-L where it is built with it, gzip in pieces
+// with zlib, zstd (RFC 8878) with libzstd. The same input and level always give the same output on a machine. Any
+// thread; a struct compress is for one thread at a time.
 // Errors: ERR_INVALID for damaged input, ERR_LIMIT if the result exceeds out's limit or memory runs out.
 #pragma once
 

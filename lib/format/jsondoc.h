@@ -20,9 +20,9 @@ struct jsondoc *jsondoc_object(void);
 struct jsondoc *jsondoc_array(void);
 // Reads a whole document, an object or an array, which the caller owns. ERR_INVALID if it is malformed.
 struct jsondoc *jsondoc_read(struct str text, struct err *e) MUST_CHECK;
-// The same for a document of others: it is counted before it becomes a tree, which takes up to a hundred times its size.
-// ERR_LIMIT: more than so many values; an object or array is one, and so is each that it has. ERR_INVALID also if it is
-// nested deeper than JSON_SAX_DEPTH.
+// The same for a document of others: it is counted before it becomes a tree, which takes up to a hundred times its
+// size. ERR_LIMIT: more than so many values; an object or array is one, and so is each that it has. ERR_INVALID also if
+// it is nested deeper than JSON_SAX_DEPTH.
 struct jsondoc *jsondoc_read_bounded(struct str text, size_t values, struct err *e) MUST_CHECK;
 // Reads one value of any kind and the blanks before it, and cuts them off *rest. The caller owns the value. If it is
 // neither object nor array, it may only be put into another document. ERR_INVALID if it is malformed.
@@ -78,7 +78,8 @@ void jsondoc_put_bool(struct jsondoc *object, const char *key, bool value);
 void jsondoc_put(struct jsondoc *object, const char *key, struct jsondoc *value); // takes over value
 void jsondoc_add(struct jsondoc *array, struct jsondoc *value);                   // takes over value
 void jsondoc_add_str(struct jsondoc *array, const char *value);
-// Puts several keys, in this order: "name:s size:d seen:t" and a value for each. The letter behind a key says what it gets:
+// Puts several keys, in this order: "name:s size:d seen:t" and a value for each. The letter behind a key says what it
+// gets:
 //   s a string, NULL: null · e a string, NULL or "": null · k a string, NULL or "": the object does not get the key
 //   d an integer · r a real · b a bool · x a SHA-256 · j a document, which it takes over
 //   t a time, 0 and below: null · T a time, 0 and below: no key · D the day of a time

@@ -121,8 +121,8 @@ struct jsonmap {
 // The map of a list of texts (const char *const *), and of hashes (const uint8_t (*)[SHA256_SIZE]).
 extern const struct jsonmap jsonmap_text, jsonmap_sha256;
 
-// Reads the object into *row, whose members it sets, all that the map has; texts and lists lie in the arena. ERR_INVALID
-// names the value that is wrong; ERR_LIMIT: a list is too long. After an error *row is no value.
+// Reads the object into *row, whose members it sets, all that the map has; texts and lists lie in the arena.
+// ERR_INVALID names the value that is wrong; ERR_LIMIT: a list is too long. After an error *row is no value.
 int jsonmap_read(const struct jsonmap *map, const struct jsondoc *object, void *row, struct arena *text,
 	struct err *e) MUST_CHECK;
 // A new object with all fields, which the caller owns.

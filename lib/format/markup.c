@@ -182,8 +182,9 @@ int markup_read_xml(struct str bytes, const struct markup_handler *handler, void
 	struct markup_reader r = {.handler = handler, .ctx = ctx, .parser = parser, .e = e};
 	*parser->sax = events;
 	parser->userData = &r;
-	// SAX1: attributes are strings that end with NUL. NOENT: "&amp;" in them is "&", and not "&#38;"; a document that
-	// declares entities is rejected before it does. HUGE: limits are the caller's; without a DTD nothing grows.
+	// SAX1: attributes are strings that end with NUL. NOENT: "&amp;" in them is "&", and not "&#38;"; a document
+	// that declares entities is rejected before it does. HUGE: limits are the caller's; without a DTD nothing
+	// grows.
 	libxml.xmlCtxtReadMemory(parser, bytes.ptr, (int)bytes.len, NULL, NULL,
 		XML_PARSE_SAX1 | XML_PARSE_NOENT | XML_PARSE_NONET | XML_PARSE_HUGE | XML_PARSE_NOWARNING);
 	if (!r.is_stopped && !parser->wellFormed)

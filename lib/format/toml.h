@@ -46,9 +46,9 @@ struct toml {
 };
 
 // Reads a document. Strings are decoded in place, so text is changed; it must outlive the tree. ERR_INVALID: it is no
-// TOML. ERR_LIMIT: LIMIT_TOML, LIMIT_TOML_DEPTH, or more values than a document of this size may have (LIMIT_TOML_VALUES,
-// LIMIT_TOML_VALUE), so that the tree takes at most seven times the size. Errors begin with the line: "12: ". The tree
-// must not move, and is to be released in any case. Any thread may read it.
+// TOML. ERR_LIMIT: LIMIT_TOML, LIMIT_TOML_DEPTH, or more values than a document of this size may have
+// (LIMIT_TOML_VALUES, LIMIT_TOML_VALUE), so that the tree takes at most seven times the size. Errors begin with the
+// line: "12: ". The tree must not move, and is to be released in any case. Any thread may read it.
 int toml_read(char *text, size_t len, struct toml *out, struct err *e) MUST_CHECK;
 void toml_release(struct toml *t);
 

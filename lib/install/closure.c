@@ -44,7 +44,8 @@ struct closing {
 	size_t count, room, hash_room;
 	struct kept_narrowing *kept;
 	size_t kepts, kept_room;
-	// What was kept before one of them was left out, because nothing that is taken wants it any more; NULL: none is.
+	// What was kept before one of them was left out, because nothing that is taken wants it any more; NULL: none
+	// is.
 	struct kept_narrowing *before;
 	size_t befores, left_out;
 	struct kept_narrowing *gone; // which were left out rightly: one that comes back stays

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What requirements bring along in one place of struct fits: of each project the newest version that every requirement
-// met so far permits (resolve.h), with what its METADATA requires there (PEP 508). A version that is narrowed afterwards
-// begins the walk again, with what narrowed it; it takes no older version to avoid a conflict, as pip and uv do. Pure; it
-// asks the caller for files and METADATA, and goes on without those that are not known yet, so that the caller can get
-// many at once and repeat it. One thread at a time.
+// met so far permits (resolve.h), with what its METADATA requires there (PEP 508). A version that is narrowed
+// afterwards begins the walk again, with what narrowed it; it takes no older version to avoid a conflict, as pip and uv
+// do. Pure; it asks the caller for files and METADATA, and goes on without those that are not known yet, so that the
+// caller can get many at once and repeat it. One thread at a time.
 #pragma once
 
 #include <stdbool.h>

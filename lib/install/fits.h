@@ -48,8 +48,8 @@ void fits_release(struct fits *f);
 size_t fits_add(struct fits *f, const struct platform *p, const struct machine *m, const struct environment *env);
 // Adds all environments of a platform.
 void fits_add_platform(struct fits *f, const struct platform *p);
-// Forgets all numbers but those of the places if there are more than `most` of a kind. Nothing may use an earlier number
-// afterwards.
+// Forgets all numbers but those of the places if there are more than `most` of a kind. Nothing may use an earlier
+// number afterwards.
 void fits_trim(struct fits *f, size_t most);
 // The number of a wheel's tag set.
 unsigned fits_tags(struct fits *f, const struct filename *wheel);
@@ -61,8 +61,8 @@ const char *fits_python_text(const struct fits *f, unsigned number);
 struct filename fits_tag_set(const struct fits *f, unsigned number);
 // The lowest rank of the set's tags in this place (environment_best); -1: it does not install there.
 long fits_rank(struct fits *f, unsigned tags, size_t place);
-// The micro versions of the place's Python that it contains: bit n is x.y.n. All, where it is not a valid specifier set,
-// as in pip.
+// The micro versions of the place's Python that it contains: bit n is x.y.n. All, where it is not a valid specifier
+// set, as in pip.
 uint64_t fits_micros(struct fits *f, unsigned python, size_t place);
 // The same; none, where it is not a valid specifier set, as in uv.
 uint64_t fits_micros_strictly(struct fits *f, unsigned python, size_t place);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why no wheel of a version installs in a place of struct fits: the wheel that comes nearest, and what it lacks. Pure; one
-// thread at a time for each struct fits.
+// Why no wheel of a version installs in a place of struct fits: the wheel that comes nearest, and what it lacks. Pure;
+// one thread at a time for each struct fits.
 #pragma once
 
 #include "lib/base/buf.h"

@@ -125,8 +125,8 @@ size_t resolve(struct index_files *all, size_t place, int64_t platform, const st
 {
 	struct resolution r = {all, place, platform, want, NULL, 0, want->micros, 0, out, 0};
 	r.release = index_files_admitted(all, want->specifier, &r.releases);
-	// Pre-releases count only where no final release has a file, unless a specifier names one (PEP 440). Yanked files count
-	// only where there are no others and the version is pinned (PEP 592).
+	// Pre-releases count only where no final release has a file, unless a specifier names one (PEP 440). Yanked
+	// files count only where there are no others and the version is pinned (PEP 592).
 	bool takes_pre = r.want->allows_pre || specifier_set_names_prerelease(str_from(r.want->specifier));
 	walk_releases(&r, (struct release_walk){true, takes_pre, false, r.left});
 	if (!takes_pre)

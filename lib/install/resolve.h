@@ -40,8 +40,8 @@ size_t resolve(struct index_files *all, size_t place, int64_t platform, const st
 	struct resolve_outcome out[RESOLVE_OUTCOMES]);
 
 // The file that pip prefers among those of these sources (a bit set), for explanations: wheels before sdists, of any
-// version; by tags, then by build tags; of files that are otherwise equal the one that was added last, because pip sorts
-// and begins at the end. requested: "==1.0", for example; NULL: any version, without yanked ones, and pre-releases
-// only if there is nothing else. *micros: on which it installs. NULL: none.
+// version; by tags, then by build tags; of files that are otherwise equal the one that was added last, because pip
+// sorts and begins at the end. requested: "==1.0", for example; NULL: any version, without yanked ones, and
+// pre-releases only if there is nothing else. *micros: on which it installs. NULL: none.
 const struct index_file *resolve_file(struct index_files *all, size_t place, unsigned sources, const char *requested,
 	uint64_t *micros);

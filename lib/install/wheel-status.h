@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a platform and Python stand with a version of a project: one set of words for `wheelcache missing`, whose rows are
-// what branches want, and for the matrix of a project (builder/missing), whose cells are wanted or not.
+// How a platform and Python stand with a version of a project: one set of words for `wheelcache missing`, whose rows
+// are what branches want, and for the matrix of a project (builder/missing), whose cells are wanted or not.
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tells public addresses of the Internet from private (RFC 1918, RFC 4193, RFC 6598), loopback, link-local and special
-// ones (RFC 6890). An IPv6 address that contains an IPv4 address is as public as that one. Reads addresses and networks.
-// Any thread.
+// ones (RFC 6890). An IPv6 address that contains an IPv4 address is as public as that one. Reads addresses and
+// networks. Any thread.
 #pragma once
 
 #include <stdbool.h>
@@ -27,6 +27,6 @@ bool address_read(struct str text, uint8_t out[ADDRESS_SIZE]);
 // Reads "10.0.0.0/8", "fd00::/8", or one address. False: it is none.
 bool address_read_network(struct str text, struct address_network *out);
 bool address_is_in(const uint8_t address[ADDRESS_SIZE], const struct address_network *network);
-// What counts as one client, of an address as text: all of an IPv6 /64 is one, as one machine may have them. All texts that
-// are no address, such as "unix", count as another one.
+// What counts as one client, of an address as text: all of an IPv6 /64 is one, as one machine may have them. All texts
+// that are no address, such as "unix", count as another one.
 void address_client(const char *text, uint8_t out[ADDRESS_SIZE]);

@@ -19,8 +19,8 @@ struct fetch_pool_options {
 	struct fetch_options fetch; // without user, password and progress; URLs and netrc may give passwords
 	unsigned concurrency;       // how many requests run at once; the others are queued
 	const char *allow_hosts;    // other hosts that redirects may lead to, separated by blanks; NULL: none
-	// Of fetch_password_read(), read for each request; NULL: none. A password in a URL goes before. A file that cannot
-	// be used is FETCH_PASSWORD, and the log says why.
+	// Of fetch_password_read(), read for each request; NULL: none. A password in a URL goes before. A file that
+	// cannot be used is FETCH_PASSWORD, and the log says why.
 	const char *password_file;
 	bool allow_private;         // redirects may lead to private, loopback and link-local addresses
 };

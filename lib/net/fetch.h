@@ -64,9 +64,9 @@ struct fetch_options {
 	void *ctx;
 };
 
-// Reads a file of one line USER:PASSWORD, which no other account may read. The caller frees *user and *password; nothing is
-// to be freed on an error, which names the file and shows nothing of it: ERR_USAGE for its mode and its form, and those of
-// safefile.h. Any thread.
+// Reads a file of one line USER:PASSWORD, which no other account may read. The caller frees *user and *password;
+// nothing is to be freed on an error, which names the file and shows nothing of it: ERR_USAGE for its mode and its
+// form, and those of safefile.h. Any thread.
 int fetch_password_read(const char *path, char **user, char **password, struct err *e) MUST_CHECK;
 
 // Keeps connections open from one request to the next. One thread at a time.
@@ -110,7 +110,8 @@ struct fetch_call {
 	const struct byte_source *body; // NULL: none, unless the method is PUT or POST, which have then an empty one
 	uint64_t offset, size;          // the part of it that is sent; each try of libcurl's sends it from the beginning
 	int64_t total_ms; // time limit; 0: none but the one for a stall
-	// Called with each piece of the body of a status below 300; false ends the request. NULL: the answer collects it.
+	// Called with each piece of the body of a status below 300; false ends the request. NULL: the answer collects
+	// it.
 	bool (*on_body)(void *ctx, struct str piece);
 	void *ctx;
 };
@@ -128,9 +129,9 @@ int fetch_url_parse(const char *text, struct fetch_url *out, struct err *e) MUST
 void fetch_url_release(struct fetch_url *u); // for CLEANUP; all NULL is fine
 bool fetch_url_same_origin(const struct fetch_url *a, const struct fetch_url *b);
 
-// Which certificates a command trusts: those that are given, else those of $CURL_CA_BUNDLE or $SSL_CERT_FILE, as curl takes
-// them, or $PIP_CERT; NULL: the system's. For struct fetch_options. Borrowed, perhaps from the environment. Any thread,
-// while nobody changes the environment.
+// Which certificates a command trusts: those that are given, else those of $CURL_CA_BUNDLE or $SSL_CERT_FILE, as curl
+// takes them, or $PIP_CERT; NULL: the system's. For struct fetch_options. Borrowed, perhaps from the environment. Any
+// thread, while nobody changes the environment.
 const char *fetch_ca_file(const char *given);
 
 // Blocks SIGPIPE in the calling thread while a library writes to sockets: OpenSSL uses write(2), and libcurl leaves the
@@ -149,8 +150,8 @@ void sigpipe_release(struct sigpipe *s);
 struct transfer;
 struct transfer_set;
 
-// Add a header line or a piece of the body to an answer. A status line discards the headers before it. False if a limit is
-// exceeded.
+// Add a header line or a piece of the body to an answer. A status line discards the headers before it. False if a limit
+// is exceeded.
 bool fetch_answer_add_header(struct fetch_answer *a, struct str line);
 bool fetch_answer_add_body(struct fetch_answer *a, struct str piece);
 

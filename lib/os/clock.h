@@ -19,14 +19,15 @@ void clock_write(int64_t seconds, char out[CLOCK_TEXT]);
 bool clock_read(const char *text, int64_t *seconds);
 // The same, and reads a date, "2026-01-02", as the last second of that day (UTC).
 bool clock_read_end(const char *text, int64_t *seconds);
-// Reads a date of HTTP, "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, section 5.6.7). Returns false, with *seconds unchanged,
-// for anything else.
+// Reads a date of HTTP, "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110, section 5.6.7). Returns false, with *seconds
+// unchanged, for anything else.
 bool clock_read_http(const char *text, int64_t *seconds);
 // The monotonic clock in seconds; never 0.
 long clock_seconds(void);
 // The monotonic clock in milliseconds.
 int64_t clock_ms(void);
-// Seconds since the machine was started, also those in which it slept: what tells a step of the wall clock from a pause.
+// Seconds since the machine was started, also those in which it slept: what tells a step of the wall clock from a
+// pause.
 int64_t clock_boot_seconds(void);
 // The time that the calling thread has computed, in milliseconds.
 int64_t clock_thread_ms(void);

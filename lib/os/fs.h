@@ -46,7 +46,8 @@ int fs_tmp_open(struct fs_tmp *t, int dirfd, const char *tmp, const char *name, 
 // The same with another mode than 0644 (less the umask), for files that others must not read.
 int fs_tmp_open_mode(struct fs_tmp *t, int dirfd, const char *tmp, const char *name, mode_t mode,
 	struct err *e) MUST_CHECK;
-// A file in the folder dirfd that never has a name, and ends with its last descriptor and mapping. name is for messages.
+// A file in the folder dirfd that never has a name, and ends with its last descriptor and mapping. name is for
+// messages.
 int fs_tmp_open_nameless(struct fs_tmp *t, int dirfd, const char *name, struct err *e) MUST_CHECK;
 int fs_tmp_write(struct fs_tmp *t, struct str bytes, struct err *e) MUST_CHECK;
 // Syncs the file and renames it to its final name. The caller syncs the folder after the last file.
@@ -77,8 +78,8 @@ char *fs_relative_path(const char *folder, const char *path);
 const char *fs_path_as_told(const char *path, bool has_folders);
 // The mtime in nanoseconds since 1970; a time outside of 64 bits becomes the smallest or largest value.
 int64_t fs_mtime_ns(const struct stat *st);
-// Whether nothing was written to the file between the two looks, also where its times were set back: the ctime changes with
-// each write.
+// Whether nothing was written to the file between the two looks, also where its times were set back: the ctime changes
+// with each write.
 bool fs_is_unchanged(const struct stat *a, const struct stat *b);
 // Whether a change of the file after looked_at is certain to change its mtime. It is not if the mtime is within two
 // seconds of looked_at, since file systems keep whole seconds (AFS) or even ones (FAT); git does the same with its
@@ -86,7 +87,7 @@ bool fs_is_unchanged(const struct stat *a, const struct stat *b);
 bool fs_mtime_is_reliable(int64_t mtime_ns, int64_t looked_at);
 
 // Removes `name` in the open folder dirfd: a folder with its contents, or a single file. Nothing of that name is fine.
-// Foreign programs may have filled it: with folders that nobody may read, links that lead elsewhere, or more levels than a
-// process can have open files. Links are removed, never followed. It goes on after an error, so that as much as possible is
-// removed. ERR_IO names what stays.
+// Foreign programs may have filled it: with folders that nobody may read, links that lead elsewhere, or more levels
+// than a process can have open files. Links are removed, never followed. It goes on after an error, so that as much as
+// possible is removed. ERR_IO names what stays.
 int tree_remove(int dirfd, const char *name, struct err *e) MUST_CHECK;

@@ -32,18 +32,18 @@ void hook_free_words(char ***words); // for CLEANUP; NULL is fine
 // message has the end of the command's output.
 int hook_run(const char *command, const struct hook_value *values, size_t count, const char *const *variables,
 	const _Atomic int64_t *end_ms, struct err *e) MUST_CHECK;
-// The same for a command whose standard output the caller wants, in out; it is in no message, and what is too long for out
-// fails it. Its standard error is ours.
+// The same for a command whose standard output the caller wants, in out; it is in no message, and what is too long for
+// out fails it. Its standard error is ours.
 int hook_read(const char *command, const _Atomic int64_t *end_ms, struct buf *out, struct err *e) MUST_CHECK;
 
 // --- on-change ---
 
-// Runs the commands of on-change: they learn that something has changed. One thread runs them, one after the other; what
-// adds a command never waits. Any thread may add.
+// Runs the commands of on-change: they learn that something has changed. One thread runs them, one after the other;
+// what adds a command never waits. Any thread may add.
 //
-// The facts are in the environment of a command, since they are text from outside. Changes of one project that wait for the
-// same command join: it runs once, in the place of the first, with the facts of the last, and WHEELCACHE_CHANGES has a line
-// for each. So no project delays others by more than one command.
+// The facts are in the environment of a command, since they are text from outside. Changes of one project that wait for
+// the same command join: it runs once, in the place of the first, with the facts of the last, and WHEELCACHE_CHANGES
+// has a line for each. So no project delays others by more than one command.
 enum {
 	HOOK_QUEUE_MOST = 256,   // commands that wait; further ones are dropped, which is logged
 	HOOK_QUEUE_SECONDS = 30, // that one command may take
@@ -63,11 +63,11 @@ struct hook_job {
 
 struct hook_queue;
 
-// section: of the key on-change, such as "[build]", for the log; borrowed. Starts no thread before the first command. The
-// caller frees it.
+// section: of the key on-change, such as "[build]", for the log; borrowed. Starts no thread before the first command.
+// The caller frees it.
 struct hook_queue *hook_queue_new(const char *section);
-// Ends the thread. What waits is run, but all of it for at most this many seconds; what is dropped then is logged. NULL is
-// fine.
+// Ends the thread. What waits is run, but all of it for at most this many seconds; what is dropped then is logged. NULL
+// is fine.
 void hook_queue_free(struct hook_queue *h, unsigned seconds);
 // Runs the command. One that fails is logged. The job is copied.
 void hook_queue_add(struct hook_queue *h, const struct hook_job *job);

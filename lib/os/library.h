@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A shared library that is loaded when it is first needed: with all that it needs itself it costs each start more time than all
-// else that a command does, and memory.
+// A shared library that is loaded when it is first needed: with all that it needs itself it costs each start more time
+// than all else that a command does, and memory.
 #pragma once
 
 #include <pthread.h>
@@ -18,11 +18,13 @@ struct library {
 	_Atomic bool is_loaded;
 };
 
-// A table F(one) F(two) … of functions gives the members of the struct of pointers, which have their names, and the names.
+// A table F(one) F(two) … of functions gives the members of the struct of pointers, which have their names, and the
+// names.
 #define LIBRARY_POINTER(name) __typeof__(name) *name;
 #define LIBRARY_NAME(name) #name,
 #define LIBRARY(file, names, pointers)                                                                                 \
 	{file, names, ARRAY_SIZE(names), &(pointers), PTHREAD_MUTEX_INITIALIZER, false}
 
-// Sets the pointers, once. It stays loaded until the process ends. ERR_IO: it is absent, or lacks a function. Any thread.
+// Sets the pointers, once. It stays loaded until the process ends. ERR_IO: it is absent, or lacks a function. Any
+// thread.
 int library_load(struct library *l, struct err *e) MUST_CHECK;

@@ -59,8 +59,8 @@ static void bound_by_quota(struct processors *p, const char *folder)
 		name);
 }
 
-// A cgroup and all above it, up to the one that is mounted at mount. A container may have only that one; path is then the
-// machine's.
+// A cgroup and all above it, up to the one that is mounted at mount. A container may have only that one; path is then
+// the machine's.
 static void bound_by_groups(struct processors *p, const char *root, const char *mount, struct str path)
 {
 	if (str_starts(path, STR("/.."))) // outside of the cgroup namespace

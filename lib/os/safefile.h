@@ -3,11 +3,12 @@
 //
 // Root's commands work in the folder of the service's account, which an attacker may control. Therefore:
 // - The file is a regular file with one name. Opening never waits for the other end of a pipe.
-// - A symbolic link is followed only if no other account could have put it there: in a folder of root or our own user that
-//   no other account may write; in a sticky folder of root or our own user, if the link is root's or ours. A user other
-//   than root also follows links in a folder that not all may write, if the link is root's, ours or the folder owner's.
-// - For root, the file belongs to root or to the owner of its folder (or the folder is writable by its group, but not by
-//   all).
+// - A symbolic link is followed only if no other account could have put it there: in a folder of root or our own user
+//   that no other account may write; in a sticky folder of root or our own user, if the link is root's or ours. A user
+//   other than root also follows links in a folder that not all may write, if the link is root's, ours or the folder
+//   owner's.
+// - For root, the file belongs to root or to the owner of its folder (or the folder is writable by its group, but not
+//   by all).
 // - A file or folder that root creates here is given to the owner of its folder (fs_give_to_owner); nothing else is.
 //
 // Errors name the path and the reason: ERR_NOT_FOUND if nothing is there, ERR_FULL if there is no room, otherwise

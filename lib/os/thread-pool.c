@@ -80,12 +80,13 @@ struct thread_pool *thread_pool_new(unsigned threads, enum thread_pool_order ord
 	return p;
 }
 
-// Under the lock, where there are more jobs than threads that wait. Where the system gives no more threads, those that have
-// begun do the work.
+// Under the lock, where there are more jobs than threads that wait. Where the system gives no more threads, those that
+// have begun do the work.
 static void begin_thread(struct thread_pool *p)
 {
-	// The main thread handles the signals, so a worker starts with all of them blocked, except what its own faults raise: a
-	// process dies of these where they are blocked, also if it has a handler (lib/state/catalog/changes.h).
+	// The main thread handles the signals, so a worker starts with all of them blocked, except what its own faults
+	// raise: a process dies of these where they are blocked, also if it has a handler
+	// (lib/state/catalog/changes.h).
 	static const int faults[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV};
 	sigset_t all, old;
 	sigfillset(&all);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that run jobs from one queue, which has no limit. A thread begins when a job finds none that is free, up to a fixed
-// number, and stays: a server has pools for a hundred threads, and most never have work for them.
+// Threads that run jobs from one queue, which has no limit. A thread begins when a job finds none that is free, up to a
+// fixed number, and stays: a server has pools for a hundred threads, and most never have work for them.
 #pragma once
 
 #include <stdbool.h>
@@ -15,10 +15,11 @@ enum thread_pool_order {
 
 struct thread_pool;
 
-// At most so many threads, with all signals blocked but those of their own faults. name is what the system shows for each of them (15 bytes at most).
+// At most so many threads, with all signals blocked but those of their own faults. name is what the system shows for
+// each of them (15 bytes at most).
 struct thread_pool *thread_pool_new(unsigned threads, enum thread_pool_order order, const char *name);
-// Queues fn(job). Any thread, also one of the pool's. fn owns job from then on. Where the system gives the pool not even one
-// thread, the process ends.
+// Queues fn(job). Any thread, also one of the pool's. fn owns job from then on. Where the system gives the pool not
+// even one thread, the process ends.
 void thread_pool_submit(struct thread_pool *p, thread_pool_fn *fn, void *job);
 // Lowers the priority of the calling thread, which need not belong to a pool, to this nice value (nice(2)). A thread
 // that holds a lock delays others, so it should not be lowered much.

@@ -64,8 +64,9 @@ struct folder_watch_counts {
 };
 void folder_watch_count(struct folder_watch *w, struct folder_watch_counts *out);
 
-// File systems whose changes inotify(7) does not report, because another machine or a program makes them: the name of the
-// file system of an open file or folder if it is such a one; NULL: it reports its changes, or it is not known. Any thread.
+// File systems whose changes inotify(7) does not report, because another machine or a program makes them: the name of
+// the file system of an open file or folder if it is such a one; NULL: it reports its changes, or it is not known. Any
+// thread.
 const char *silent_fs_name(int fd);
 // The same of a number of statfs(2).
 const char *silent_fs_of_type(unsigned long type);

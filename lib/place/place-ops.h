@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kind of place provides. Each function is that of place.h without its prefix. The structs are the beginning of the
-// kind's own.
+// What a kind of place provides. Each function is that of place.h without its prefix. The structs are the beginning of
+// the kind's own.
 #pragma once
 
 #include "lib/place/place.h"

@@ -524,8 +524,8 @@ static struct place_file *posix_write_file(struct place_write *w)
 	return &((struct posix_write *)w)->file.base;
 }
 
-// NFS may report that the name is taken although the link was made, because the answer to it was lost. So the file itself
-// tells: another writer's file may have the same bytes.
+// NFS may report that the name is taken although the link was made, because the answer to it was lost. So the file
+// itself tells: another writer's file may have the same bytes.
 static bool is_linked(const struct fs_tmp *t)
 {
 	struct stat ours, found;
@@ -588,8 +588,8 @@ static int make_lock(const struct place *p, int folder)
 	return fd;
 }
 
-// The lock of a folder is local to the machine, and whoever may list the folder can hold it. So on a shared file system a
-// file is locked, whose lock NFS and AFS send to their server, and of state, too. On NFS an exclusive lock needs a
+// The lock of a folder is local to the machine, and whoever may list the folder can hold it. So on a shared file system
+// a file is locked, whose lock NFS and AFS send to their server, and of state, too. On NFS an exclusive lock needs a
 // descriptor that is open for writing.
 static int open_lock(const struct place *p, int folder)
 {

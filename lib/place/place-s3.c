@@ -337,7 +337,8 @@ static int s3_stat(struct place_folder *f, const char *name, struct place_info *
 	return s3_list(bucket_of(f), below, true, ONE_KEY, stop_at_key, NULL, e);
 }
 
-// The ETag of the object that has the key, if that is the expected version; NULL expected: of any. 1, or 0: there is none.
+// The ETag of the object that has the key, if that is the expected version; NULL expected: of any. 1, or 0: there is
+// none.
 static int check_expected(struct s3_bucket *b, const char *key, const struct place_version *expected, struct s3_object *now,
 	struct err *e)
 {

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// A place: a tree of folders and files that the store, or a part of it, lies in. Nobody outside of lib/place sees what a
-// place is made of. place-posix.h is the tree on a disk, on AFS and on NFS, place-s3.h a bucket; place-ops.h says what another
-// kind provides. A place may have no folders of its own: there each path is one, and is listed where a file is below it.
+// A place: a tree of folders and files that the store, or a part of it, lies in. Nobody outside of lib/place sees what
+// a place is made of. place-posix.h is the tree on a disk, on AFS and on NFS, place-s3.h a bucket; place-ops.h says
+// what another kind provides. A place may have no folders of its own: there each path is one, and is listed where a
+// file is below it.
 //
-// Paths are below the place, with "/" between names; "" is its top. A handle of a folder or file is open: it means what it
-// was opened for, whatever has the name later. So what was compared is what is read. A version tells whether a file's bytes
-// are those that were seen before. What a place knows from listing a folder it may answer from that handle.
+// Paths are below the place, with "/" between names; "" is its top. A handle of a folder or file is open: it means what
+// it was opened for, whatever has the name later. So what was compared is what is read. A version tells whether a
+// file's bytes are those that were seen before. What a place knows from listing a folder it may answer from that
+// handle.
 //
 // A file appears whole under its name, or not at all. Names are durable after place_sync(). Names that begin with a dot
 // are the store's own: they are not listed, except the status of a project.
 //
-// Any thread may use a place; one thread at a time uses a handle. Pointers that are returned belong to the caller. Errors
-// are ERR_NOT_FOUND (nothing has the name), ERR_DENIED (a link that leads out of the place, or in a circle), ERR_FULL
-// (when something is written) and ERR_IO, and what a function names besides.
+// Any thread may use a place; one thread at a time uses a handle. Pointers that are returned belong to the caller.
+// Errors are ERR_NOT_FOUND (nothing has the name), ERR_DENIED (a link that leads out of the place, or in a circle),
+// ERR_FULL (when something is written) and ERR_IO, and what a function names besides.
 #pragma once
 
 #include <stdbool.h>
@@ -52,8 +54,8 @@ enum place_match {
 enum place_match place_version_match(const struct place_version *a, const struct place_version *b);
 // Whether a change after looked_at (nanoseconds since 1970) is certain to change the version: fs_mtime_is_reliable().
 bool place_version_is_settled(const struct place_version *v, int64_t looked_at);
-// The same for a folder and the names in it. False for whole seconds, however old: a replica on AFS shows a folder as of
-// its release, and the next release may add names of the same second.
+// The same for a folder and the names in it. False for whole seconds, however old: a replica on AFS shows a folder as
+// of its release, and the next release may add names of the same second.
 bool place_names_are_settled(const struct place_version *v, int64_t looked_at);
 
 enum place_kind {
@@ -76,16 +78,16 @@ struct place_info {
 void place_free(struct place *p); // NULL is fine
 // Where it is, for messages and for commands of the operator: a path on a disk. Borrowed.
 const char *place_path(const struct place *p);
-// Whether this path below it (NULL: its top), or that there is none, is known before clock_ms() reaches until_ms: a file
-// server may hang. False: *why says why.
+// Whether this path below it (NULL: its top), or that there is none, is known before clock_ms() reaches until_ms: a
+// file server may hang. False: *why says why.
 bool place_answers(const struct place *p, const char *below, int64_t until_ms, struct err *why);
 // Makes its top, durably, if it is missing.
 int place_make(const struct place *p, struct err *e) MUST_CHECK;
 // The bytes that this account may still write; UINT64_MAX: unknown.
 int place_room(const struct place *p, uint64_t *bytes, struct err *e) MUST_CHECK;
 
-// Locks the whole place, for all processes on all machines that see it, as far as it can. The lock ends with the process.
-// 1: locked; 0: the place has no locks, and nothing is held. ERR_BUSY: another holder had it for wait_ms.
+// Locks the whole place, for all processes on all machines that see it, as far as it can. The lock ends with the
+// process. 1: locked; 0: the place has no locks, and nothing is held. ERR_BUSY: another holder had it for wait_ms.
 int place_lock(const struct place *p, bool is_shared, unsigned wait_ms, struct place_lock **out, struct err *e) MUST_CHECK;
 void place_unlock(struct place_lock **lock); // for CLEANUP; NULL is fine
 
@@ -159,16 +161,16 @@ struct place_write *place_write_begin(struct place_folder *f, const char *name, 
 int place_write_add(struct place_write *w, struct str bytes, struct err *e) MUST_CHECK;
 // A full disk shows here at the latest.
 int place_write_sync(struct place_write *w, struct err *e) MUST_CHECK;
-// The file is to have this time of its last change, which the next write ends. 1: it will, to the second; 0: the place gives
-// its files their times itself.
+// The file is to have this time of its last change, which the next write ends. 1: it will, to the second; 0: the place
+// gives its files their times itself.
 int place_write_time(struct place_write *w, int64_t time_ns, struct err *e) MUST_CHECK;
 // What was written so far, for reading. Borrowed until the file gets its name.
 struct place_file *place_write_file(struct place_write *w);
 // Gives it its name, which nothing may have: ERR_CONFLICT. Nothing is written afterwards.
 int place_put_new(struct place_write *w, struct err *e) MUST_CHECK;
-// The same in place of what has the name. expected: ERR_CONFLICT if that is another version, or of all zeros, if anything has
-// the name; NULL: whatever it is. Of those that expect the same one succeeds, as far as the place has locks. ERR_BUSY: a
-// stranger holds the lock. It does not go with place_lock() of the same folder.
+// The same in place of what has the name. expected: ERR_CONFLICT if that is another version, or of all zeros, if
+// anything has the name; NULL: whatever it is. Of those that expect the same one succeeds, as far as the place has
+// locks. ERR_BUSY: a stranger holds the lock. It does not go with place_lock() of the same folder.
 int place_replace(struct place_write *w, const struct place_version *expected, struct err *e) MUST_CHECK;
 // Leaves an unfinished file where it is: place_sweep() removes it. For a writer that may not write any longer.
 void place_write_abandon(struct place_write *w);

@@ -14,8 +14,8 @@ enum s3_probe_result {
 
 // Tells one thing after the other. what: "conditional create", …; words: a sentence.
 typedef void s3_probe_fn(void *ctx, enum s3_probe_result result, const char *what, const char *words);
-// Probes all, and returns the worst result. is_full: also with a wrong secret and an expired signature, which look like an
-// attack.
+// Probes all, and returns the worst result. is_full: also with a wrong secret and an expired signature, which look like
+// an attack.
 enum s3_probe_result s3_probe(struct s3_bucket *b, const char *prefix, bool is_full, s3_probe_fn *fn, void *ctx);
 
 // Makes sure, once in a process, that the first of two writers of a key wins. ERR_BUSY: it does not; or as s3_put().

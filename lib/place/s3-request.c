@@ -228,8 +228,8 @@ static int by_name(const void *a, const void *b)
 	return order ? order : (n > m) - (n < m);
 }
 
-// What is signed: a canonical request of AWS. The path and the query are those of the URL, which has the encoding that AWS
-// wants and the keys in order. Sets *names to the names of the headers.
+// What is signed: a canonical request of AWS. The path and the query are those of the URL, which has the encoding that
+// AWS wants and the keys in order. Sets *names to the names of the headers.
 static void add_canonical(const struct s3_bucket *b, const struct s3_request *r, const char *url, struct request_headers *h,
 	struct buf *out, struct buf *names)
 {
@@ -385,8 +385,8 @@ static bool is_worth_another_try(struct s3_bucket *b, const struct s3_answer *a,
 	return tries == 0 && is_skewed && (skew > DRIFT_SECONDS || skew < -DRIFT_SECONDS);
 }
 
-// Waits before the next try: half of the time at least, so that writers that failed together come apart. False: it is not
-// worth it.
+// Waits before the next try: half of the time at least, so that writers that failed together come apart. False: it is
+// not worth it.
 static bool wait_for_next(const struct s3_request *r, const struct s3_answer *a, unsigned tries)
 {
 	if (r->is_single || tries + 1 >= LIMIT_S3_TRIES)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signed requests to an object store that speaks S3 (AWS's API of 2006-03-01), each repeated as long as that helps. What
-// is signed, by AWS's Signature Version 4: method, host, path, query, the hash of the body, and every header that is given
-// here. libcurl has such signatures too, but 8.14 (Debian 13) signs "+" in a query as a space. Any thread.
+// Signed requests to an object store that speaks S3 (AWS's API of 2006-03-01), each repeated as long as that helps.
+// What is signed, by AWS's Signature Version 4: method, host, path, query, the hash of the body, and every header that
+// is given here. libcurl has such signatures too, but 8.14 (Debian 13) signs "+" in a query as a space. Any thread.
 #pragma once
 
 #include "lib/net/fetch.h"
@@ -64,7 +64,7 @@ void s3_answer_release(struct s3_answer *a); // for CLEANUP
 // Initialises *out, whatever it returns. 0: there is an answer, with any status. ERR_IO: there is none, or only such as
 // say that another try may succeed. ERR_USAGE: an endpoint, or credentials, that cannot be read.
 int s3_request_send(struct s3_bucket *b, const struct s3_request *r, struct s3_answer *out, struct err *e) MUST_CHECK;
-// Sets the error that an answer is, of a status from 300 on; returns -1. ERR_NOT_FOUND; ERR_CONFLICT: a condition does not
-// hold; ERR_INVALID: the engine does not know such a request; ERR_FULL: no room, or no more for this account; ERR_IO: all
-// others, also where the account has no right: a place whose files nobody may see has not lost them.
+// Sets the error that an answer is, of a status from 300 on; returns -1. ERR_NOT_FOUND; ERR_CONFLICT: a condition does
+// not hold; ERR_INVALID: the engine does not know such a request; ERR_FULL: no room, or no more for this account;
+// ERR_IO: all others, also where the account has no right: a place whose files nobody may see has not lost them.
 int s3_request_refuse(const struct s3_bucket *b, const struct s3_request *r, const struct s3_answer *a, struct err *e);

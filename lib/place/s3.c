@@ -227,8 +227,9 @@ static bool has_condition(const struct s3_put *put)
 	return put->is_new || put->if_match;
 }
 
-// What an answer to a put means. A refusal may be of the second of two: we repeat what got no answer, and libcurl repeats,
-// without a word, what a kept connection lost. An object that is gone belongs to an upload in parts that was completed.
+// What an answer to a put means. A refusal may be of the second of two: we repeat what got no answer, and libcurl
+// repeats, without a word, what a kept connection lost. An object that is gone belongs to an upload in parts that was
+// completed.
 static int judge_put(struct s3_bucket *b, const struct s3_request *r, const struct s3_answer *a, const char *key,
 	const char *nonce, struct err *e)
 {

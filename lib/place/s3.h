@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects of a bucket (lib/place/s3-request.h): read, listed, put, deleted, under conditions that the engine decides. Any
-// thread. Errors are those of s3_request_send() and s3_request_refuse(), and what a function names besides.
+// Objects of a bucket (lib/place/s3-request.h): read, listed, put, deleted, under conditions that the engine decides.
+// Any thread. Errors are those of s3_request_send() and s3_request_refuse(), and what a function names besides.
 #pragma once
 
 #include "lib/base/limits.h"
@@ -38,8 +38,8 @@ struct s3_put {
 	const char *if_match; // the object of the key must have this ETag; NULL: no condition
 	bool in_one;          // not in parts, however large
 };
-// Objects of more than S3_PART_FROM bytes go in parts, each of which is sent again alone. If an answer is lost, a note in the
-// object (x-amz-meta-wheelcache-put) says whether it is this one. ERR_CONFLICT: a condition does not hold.
+// Objects of more than S3_PART_FROM bytes go in parts, each of which is sent again alone. If an answer is lost, a note
+// in the object (x-amz-meta-wheelcache-put) says whether it is this one. ERR_CONFLICT: a condition does not hold.
 enum { S3_PART_FROM = 64 << 20 };
 int s3_put(struct s3_bucket *b, const struct s3_put *put, struct err *e) MUST_CHECK;
 // ERR_CONFLICT: the object has another ETag than if_match (NULL: any), where the engine looks.
@@ -51,7 +51,8 @@ struct s3_listed {
 	bool is_prefix;   // without its "/"
 	struct s3_object object;
 };
-// Calls fn in the order of the keys, until it returns something else than 0, which is then returned. most: keys of a page.
+// Calls fn in the order of the keys, until it returns something else than 0, which is then returned. most: keys of a
+// page.
 typedef int s3_list_fn(void *ctx, const struct s3_listed *one, struct err *e);
 int s3_list(struct s3_bucket *b, const char *prefix, bool is_deep, unsigned most, s3_list_fn *fn, void *ctx, struct err *e)
 	MUST_CHECK;

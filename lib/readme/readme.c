@@ -13,13 +13,13 @@
 #include "lib/format/markup.h"
 #include "lib/readme/rst.h"
 
-// Renders Markdown (CommonMark with GitHub's tables and struck text) with cmark-gfm. Of raw HTML its text, its links and
-// its images remain. Any thread; one text is parsed at a time, since cmark-gfm has tables that a parse changes.
+// Renders Markdown (CommonMark with GitHub's tables and struck text) with cmark-gfm. Of raw HTML its text, its links
+// and its images remain. Any thread; one text is parsed at a time, since cmark-gfm has tables that a parse changes.
 
 // --- HTML within Markdown ---
 //
-// Takes out of a piece of foreign HTML what a text may show: words, links, images, line breaks, paragraphs. Elements that
-// are not shown, such as scripts and styles, are left out with what is in them. Any thread.
+// Takes out of a piece of foreign HTML what a text may show: words, links, images, line breaks, paragraphs. Elements
+// that are not shown, such as scripts and styles, are left out with what is in them. Any thread.
 
 enum fragment_kind {
 	FRAGMENT_HIDDEN = 1,
@@ -189,8 +189,8 @@ static void html_fragment_write_tag(struct safe_html *w, struct str tag)
 // --- bounds ---
 //
 // Says whether a Markdown text can be parsed in linear time and memory. cmark-gfm needs more than that for some texts
-// that nobody writes; Debian's versions differ in which (CVE-2022-39209 to CVE-2023-37463). The measures here are counts
-// that such a text exceeds and a text for people does not. A pure function; any thread.
+// that nobody writes; Debian's versions differ in which (CVE-2022-39209 to CVE-2023-37463). The measures here are
+// counts that such a text exceeds and a text for people does not. A pure function; any thread.
 
 struct markdown_counts {
 	size_t lines;

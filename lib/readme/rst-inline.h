@@ -7,8 +7,8 @@
 #include "lib/base/limits.h"
 #include "lib/readme/safe-html.h"
 
-// The state of rendering one reStructuredText, and its lines. A block is a range of lines with a margin, the column where
-// its text begins; a block within it has a range of these lines and a greater margin. One thread at a time.
+// The state of rendering one reStructuredText, and its lines. A block is a range of lines with a margin, the column
+// where its text begins; a block within it has a range of these lines and a greater margin. One thread at a time.
 
 struct rst_line {
 	struct str text; // without blanks at its end; tabs are blanks

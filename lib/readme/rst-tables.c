@@ -48,8 +48,8 @@ static bool find_columns(struct rst_table *t, struct str border, char sign)
 	return t->columns > 0;
 }
 
-// The text of a column in a line, without the blank or line that parts it from the next one. The last column of a simple
-// table goes on to the end of the line.
+// The text of a column in a line, without the blank or line that parts it from the next one. The last column of a
+// simple table goes on to the end of the line.
 static struct str cell_line(const struct rst_table *t, struct str text, size_t column)
 {
 	bool is_last = t->is_simple && column + 1 == t->columns;

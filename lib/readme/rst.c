@@ -191,8 +191,8 @@ static size_t rst_definition_list(struct rst *r, size_t i, size_t to, size_t mar
 // Blocks of reStructuredText that begin with two dots: images, code, notes and other directives, footnotes, comments,
 // targets. A directive is shown by a table; of an unknown one its content is shown. None reads a file or passes HTML.
 
-// A directive: its argument is in line `at` from the column on, and its lines end before `end`. Options are lines behind
-// the argument; the content follows them.
+// A directive: its argument is in line `at` from the column on, and its lines end before `end`. Options are lines
+// behind the argument; the content follows them.
 struct rst_directive {
 	struct str name;
 	size_t at, end;

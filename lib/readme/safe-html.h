@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes HTML for foreign text. Everything that a renderer of texts puts into a page goes through here: elements come from
-// a fixed list, text is escaped, targets of links are checked, and what is open is closed. One thread at a time.
+// Writes HTML for foreign text. Everything that a renderer of texts puts into a page goes through here: elements come
+// from a fixed list, text is escaped, targets of links are checked, and what is open is closed. One thread at a time.
 #pragma once
 
 #include "lib/base/arena.h"
@@ -15,15 +15,15 @@ typedef bool readme_link_fn(void *ctx, struct str target, struct buf *out);
 
 struct readme_options {
 	unsigned heading_offset; // levels that headings are lowered; none is lower than h6
-	// In front of the id of each heading, which is made of its words as GitHub does; a link "#words" leads there. NULL:
-	// no ids, and such links are dropped.
+	// In front of the id of each heading, which is made of its words as GitHub does; a link "#words" leads there.
+	// NULL: no ids, and such links are dropped.
 	const char *id_prefix;
 	readme_link_fn *link; // NULL: relative links are dropped, as for a package, whose files have no URL
 	void *link_ctx;
 };
 
-// Ids of headings from their words, as GitHub makes them: lower case, blanks as hyphens, without punctuation; a repeated
-// one gets a number. One thread at a time.
+// Ids of headings from their words, as GitHub makes them: lower case, blanks as hyphens, without punctuation; a
+// repeated one gets a number. One thread at a time.
 
 // All zero is ready.
 struct heading_ids {

@@ -38,7 +38,8 @@ struct client_index {
 bool client_config_has(const char *client);
 // Adds the URL of the index, "https://HOST/VIEW/simple/" or "https://HOST/VIEW/PLATFORM/simple/".
 void client_config_url(const struct client_index *x, struct buf *out);
-// Adds the host and port where pip refuses this URL without --trusted-host: plain HTTP, to another machine than this one.
+// Adds the host and port where pip refuses this URL without --trusted-host: plain HTTP, to another machine than this
+// one.
 void client_config_distrusted(struct str base, struct buf *out);
 // Whether the file is needed for this index.
 bool client_config_needs(const struct client_index *x, const struct client_template *t);

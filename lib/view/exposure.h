@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which files were downloaded here, or are listed, although the block lists and the lists of `deny` name them. A file of
-// the store is never hidden for records, nor for what it bundles, and one of an upstream may have been sent before the record
-// came: this says so. Every record of every list counts, whatever upstream has the list, and whether or not it hides a
-// file. `wheelcache exposed` and the page /-/security/ show it, as one document. One thread.
+// Which files were downloaded here, or are listed, although the block lists and the lists of `deny` name them. A file
+// of the store is never hidden for records, nor for what it bundles, and one of an upstream may have been sent before
+// the record came: this says so. Every record of every list counts, whatever upstream has the list, and whether or not
+// it hides a file. `wheelcache exposed` and the page /-/security/ show it, as one document. One thread.
 #pragma once
 
 #include "lib/advisories/advisories.h"
@@ -60,8 +60,8 @@ struct exposure {
 
 // What the reader may know of. Nothing else is counted.
 struct exposure_reader {
-	// Whether he may read the project of a platform (its name, as the file was counted), or of an upstream (platform NULL).
-	// project NULL: all of it.
+	// Whether he may read the project of a platform (its name, as the file was counted), or of an upstream
+	// (platform NULL). project NULL: all of it.
 	bool (*reads)(void *ctx, const char *platform, const char *upstream, const char *project);
 	bool (*reads_view)(void *ctx, const struct view *v, const char *project);
 	void *ctx;
@@ -85,8 +85,9 @@ int exposure_read(const struct exposure_query *q, struct exposure *out, struct e
 void exposure_release(struct exposure *x); // for CLEANUP
 // Whether any list says which files are bad.
 bool exposure_has_lists(const struct config *c, const struct advisories *lists);
-// Appends why a file is bad: "MAL-2026-1: malware, and 2 more; denied by deny.list:3: no; bundles pkg:cargo/x@1: RUSTSEC-…".
+// Appends why a file is bad: "MAL-2026-1: malware, and 2 more; denied by deny.list:3: no; bundles pkg:cargo/x@1:
+// RUSTSEC-…".
 void exposed_file_why(const struct exposed_file *f, struct buf *out);
-// {"counted_since", "downloaded", "without_facts", "complete"? (false: the time was over), "files": [at most so many]}. The
-// caller frees it.
+// {"counted_since", "downloaded", "without_facts", "complete"? (false: the time was over), "files": [at most so many]}.
+// The caller frees it.
 struct jsondoc *exposure_json(const struct exposure *x, size_t most);

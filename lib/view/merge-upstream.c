@@ -137,7 +137,8 @@ static void emit_file(struct upstream_merge *b, const struct simplepage_file *f,
 	b->file_fn(b->ctx, &listed);
 }
 
-// Passes an entry on that is offered. Of a wheel that the filter rejects it passes only the version, unless the name is here too.
+// Passes an entry on that is offered. Of a wheel that the filter rejects it passes only the version, unless the name is
+// here too.
 static void emit_entry(struct upstream_merge *b, const struct upstream_entry *x, bool is_ours_too)
 {
 	const struct version *version = has_no_version(x) ? NULL : &x->name.version;

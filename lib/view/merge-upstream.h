@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Merges a project's files here and upstream into one list. Each name occurs once. A name that upstream has is
 // upstream's, because its hash is in lock files. A release that upstream yanked completely is yanked here too. What of
-// upstream is not offered (lib/state/upstream/offering.h) is as if it were not there. It reads only the catalog. One thread
-// at a time per catalog connection.
+// upstream is not offered (lib/state/upstream/offering.h) is as if it were not there. It reads only the catalog. One
+// thread at a time per catalog connection.
 #pragma once
 
 #include "lib/domain/index/simplepage.h"
@@ -23,10 +23,10 @@ struct page_file {
 const char *merge_upstream_status(const struct upstream_answer *upstream);
 const char *merge_upstream_status_reason(const struct upstream_answer *upstream);
 
-// Whether a view with a membership keeps upstream's files of this project (normal form) out: a platform of the view where
-// its files come from lists the project, so that they come into the view by promotion alone, unless a name rule of the
-// operator decides. It does not depend on what was promoted. A private platform that the view does not have decides
-// nothing, because the answer would tell its names. Always false of other views. Errors of the catalog.
+// Whether a view with a membership keeps upstream's files of this project (normal form) out: a platform of the view
+// where its files come from lists the project, so that they come into the view by promotion alone, unless a name rule
+// of the operator decides. It does not depend on what was promoted. A private platform that the view does not have
+// decides nothing, because the answer would tell its names. Always false of other views. Errors of the catalog.
 int merge_upstream_is_kept_out(const struct view *v, struct catalog *c, const char *project, enum name_rule rule,
 	bool *is_kept_out, struct err *e) MUST_CHECK;
 
@@ -39,8 +39,8 @@ typedef void merge_upstream_version_fn(void *ctx, const struct version *version)
 // If no file is ours, upstream's files keep upstream's order and only its versions follow, because parsing thousands of
 // names is expensive. A wheel that the view's filter (lib/view/wheel-filter) rejects is omitted unless its name is here
 // too; if the files are ordered by version, version is called in its place. A project that upstream has quarantined has
-// no files. *is_known is whether upstream has the project; then it has a page even without files. *denied: the first line of
-// v->denied that hides a file of ours, borrowed from it; NULL: none does.
+// no files. *is_known is whether upstream has the project; then it has a page even without files. *denied: the first
+// line of v->denied that hides a file of ours, borrowed from it; NULL: none does.
 int merge_upstream_files(const struct view *v, struct catalog *c, const char *project,
 	const struct upstream_answer *upstream, merge_upstream_file_fn *file, merge_upstream_version_fn *version,
 	void *ctx, bool *is_known, const struct requirement **denied, struct err *e) MUST_CHECK;

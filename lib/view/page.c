@@ -43,9 +43,9 @@ struct renderer {
 	void (*end)(struct render_state *r);
 };
 
-// Appends "../../files/<platform>/<project>/<file>", or "../../files/upstream/<name>/<project>/<file>", percent-encoded, so
-// that it needs no escaping in HTML or JSON. A link never has a query, because pip appends ".metadata" after it
-// (pip#12033).
+// Appends "../../files/<platform>/<project>/<file>", or "../../files/upstream/<name>/<project>/<file>",
+// percent-encoded, so that it needs no escaping in HTML or JSON. A link never has a query, because pip appends
+// ".metadata" after it (pip#12033).
 static void put_url(struct render_state *r, const struct page_file *listed)
 {
 	buf_str(r->out, r->link_prefix);
@@ -68,8 +68,8 @@ static void put_sha256(struct buf *out, const uint8_t *sha256)
 	buf_add(out, hex, sizeof(hex));
 }
 
-// Whether the file has a provenance object (PEP 740); if so, appends its URL to out: upstream's, or that of our file with
-// ".provenance" behind it.
+// Whether the file has a provenance object (PEP 740); if so, appends its URL to out: upstream's, or that of our file
+// with ".provenance" behind it.
 static bool put_provenance_url(struct render_state *r, const struct page_file *listed, struct buf *out)
 {
 	if (listed->upstream && listed->upstream->provenance)

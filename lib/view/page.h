@@ -21,14 +21,14 @@ extern const char *const page_coding_name[PAGE_CODING_COUNT];
 enum { PAGE_ETAG_SIZE = 43 }; // bytes, with the NUL
 
 // Appends the page of a project (normal form) to out. upstream is merged in; NULL: nothing is merged. URLs are relative
-// to /simple/<project>/ or /<view>/simple/<project>/, unless the view has a base. The status of a project of ours (PEP 792)
-// goes before upstream's; a quarantined one has no files. What v->denied hides is left out. ERR_NOT_FOUND if neither the
-// view nor upstream has the project; then out is unchanged. ERR_LIMIT if the page exceeds the ceiling of out, and the errors
-// of the catalog; then out may hold a part of the page.
+// to /simple/<project>/ or /<view>/simple/<project>/, unless the view has a base. The status of a project of ours (PEP
+// 792) goes before upstream's; a quarantined one has no files. What v->denied hides is left out. ERR_NOT_FOUND if
+// neither the view nor upstream has the project; then out is unchanged. ERR_LIMIT if the page exceeds the ceiling of
+// out, and the errors of the catalog; then out may hold a part of the page.
 int page_project(const struct view *v, struct catalog *c, const char *project, const struct upstream_answer *upstream,
 	enum page_format format, struct buf *out, struct err *e) MUST_CHECK;
-// Appends the list of all projects to out: those of the view and those of the lists in more, each of which is sorted, has
-// a line end after each name and may be empty; more is changed. Errors as above, without ERR_NOT_FOUND.
+// Appends the list of all projects to out: those of the view and those of the lists in more, each of which is sorted,
+// has a line end after each name and may be empty; more is changed. Errors as above, without ERR_NOT_FOUND.
 int page_root(const struct view *v, struct catalog *c, struct str *more, size_t lists, enum page_format format,
 	struct buf *out, struct err *e) MUST_CHECK;
 // Appends the page to out in this coding (plain: a copy). ERR_LIMIT if out cannot hold it.

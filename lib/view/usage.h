@@ -28,9 +28,9 @@ struct usage {
 	struct arena text;
 };
 
-// downloads: NULL: none are known. platform: only these (ids); platforms 0: none. project: only this one, in normal form;
-// NULL: all. may_read: whether files of the project on the platform with this number count; NULL: all do. now: seconds
-// since 1970. The caller releases *out in any case. Errors of catalog.h.
+// downloads: NULL: none are known. platform: only these (ids); platforms 0: none. project: only this one, in normal
+// form; NULL: all. may_read: whether files of the project on the platform with this number count; NULL: all do. now:
+// seconds since 1970. The caller releases *out in any case. Errors of catalog.h.
 struct usage_query {
 	enum usage_by by;
 	const struct downloads *downloads;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files and the projects of a view: those of its platforms merged, files by name, and of a view with a membership only
-// members whose bytes are those that were promoted. A project's files, or all names, are in memory during the call.
+// The files and the projects of a view: those of its platforms merged, files by name, and of a view with a membership
+// only members whose bytes are those that were promoted. A project's files, or all names, are in memory during the
+// call.
 #include "lib/view/view.h"
 
 #include <stdlib.h>

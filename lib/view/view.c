@@ -71,7 +71,8 @@ static uint32_t bits_of(const struct view *v)
 	return bits;
 }
 
-// The default view has the settings of the view that it is configured to be; where there is none it gives nobody anything.
+// The default view has the settings of the view that it is configured to be; where there is none it gives nobody
+// anything.
 static void mark_merging_views(struct site *s, const struct config *c)
 {
 	const struct view *same = c->default_view ? site_view(s, str_from(c->default_view)) : NULL;
@@ -214,8 +215,8 @@ static int site_fill(struct site *s, const struct config *c, struct catalog *cat
 	}
 	for (size_t i = 0; i < c->view_count; i++)
 		add_configured_view(s, &c->views[i]);
-	// Fills view[0] after the other views, because it may be one of them. Without a configured one it has all platforms
-	// that are not private.
+	// Fills view[0] after the other views, because it may be one of them. Without a configured one it has all
+	// platforms that are not private.
 	struct view *v = &s->view[0];
 	const struct view *same = c->default_view ? site_view(s, str_from(c->default_view)) : NULL;
 	s->has_no_default =

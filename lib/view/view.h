@@ -88,12 +88,12 @@ int site_init(struct site *s, const struct config *c, struct store *store, struc
 int site_borrow(struct site *s, const struct config *c, const struct store *store, struct catalog *catalog,
 	struct err *e) MUST_CHECK;
 void site_release(struct site *s);
-// Reads the newest generation of each membership from the catalog, for site_generation(). site_init() does it too. 1: one
-// is older than before, so that a generation may become another one than it was; 0: none is.
+// Reads the newest generation of each membership from the catalog, for site_generation(). site_init() does it too. 1:
+// one is older than before, so that a generation may become another one than it was; 0: none is.
 int site_read_generations(struct site *s, struct catalog *catalog, struct err *e) MUST_CHECK;
 // The generation of the view's membership that was the newest when it was last read; GENERATION_UNKNOWN. The one that v
-// has where that is not GENERATION_NEWEST, and GENERATION_NEWEST of a view without a membership. v is one of s->view, or
-// a copy with another generation. Any thread.
+// has where that is not GENERATION_NEWEST, and GENERATION_NEWEST of a view without a membership. v is one of s->view,
+// or a copy with another generation. Any thread.
 int64_t site_generation(const struct site *s, const struct view *v);
 // Whether the content of the view is unknown, by its platforms or by its membership. Any thread.
 bool site_is_incomplete(const struct site *s, const struct view *v);
@@ -106,7 +106,8 @@ bool site_has_upstream(const struct site *s, const struct view *v, const struct 
 void site_unmerge(struct site *s);
 // The view or platform of this name, borrowed; NULL: none. An empty name is the default view.
 const struct view *site_view(const struct site *s, struct str name);
-// What a view shows of one of its platforms, at /VIEW/PLATFORM/simple/; NULL: it has no such platform, or it is a platform.
+// What a view shows of one of its platforms, at /VIEW/PLATFORM/simple/; NULL: it has no such platform, or it is a
+// platform.
 const struct view *site_part(const struct site *s, const struct view *v, struct str platform);
 const struct platform *site_platform(const struct site *s, struct str name);
 // Sets the error "there is no view or platform NAME", with the one that was meant or those that there are. Returns -1.

@@ -10,8 +10,8 @@
 #include "pruner/plan/planfile.h"
 #include "pruner/plan/policy.h"
 
-// The files of a plan that its operator leaves out: names, or globs of them. Each word is compared with the file's name,
-// with PLATFORM/NAME and with PLATFORM/PATH. All zero is an empty list.
+// The files of a plan that its operator leaves out: names, or globs of them. Each word is compared with the file's
+// name, with PLATFORM/NAME and with PLATFORM/PATH. All zero is an empty list.
 struct exceptions {
 	struct exception {
 		const char *word;
@@ -21,8 +21,8 @@ struct exceptions {
 	struct arena text;
 };
 
-// Adds a word, or for "@FILE" each line of the file that is neither empty nor a comment ("#"). ERR_USAGE where the word is
-// empty, or there are more than LIMIT_EXCEPTION_GLOBS globs; ERR_NOT_FOUND, ERR_IO and ERR_LIMIT of the file.
+// Adds a word, or for "@FILE" each line of the file that is neither empty nor a comment ("#"). ERR_USAGE where the word
+// is empty, or there are more than LIMIT_EXCEPTION_GLOBS globs; ERR_NOT_FOUND, ERR_IO and ERR_LIMIT of the file.
 int exceptions_add(struct exceptions *x, const char *word, struct err *e) MUST_CHECK;
 // After the last exceptions_add.
 void exceptions_sort(struct exceptions *x);

@@ -67,8 +67,8 @@ static struct upstream_diff_step *add_step(struct upstream_diff *out, enum upstr
 	return step;
 }
 
-// A file whose bytes are gone has no row with its project; then the tombstone or the file name gives it. Returns whether
-// the project is known.
+// A file whose bytes are gone has no row with its project; then the tombstone or the file name gives it. Returns
+// whether the project is known.
 static bool add_marked_file(struct diff_search *s, const struct catalog_marked *m, enum mark mark, const char *said)
 {
 	struct err ignored = ERR_INIT;
@@ -311,7 +311,8 @@ static int handle_answer(void *ctx, const struct upstream_answer *answer, struct
 	struct diff_search *s = ctx;
 	bool is_known = answer->result == UPSTREAM_KNOWN;
 	struct project_diff of = {.search = s, .answer = answer};
-	// Finds out whether upstream's project is another one than ours, which the operator can rule out by a name rule.
+	// Finds out whether upstream's project is another one than ours, which the operator can rule out by a name
+	// rule.
 	const struct upstream_answer *a = of.answer;
 	enum name_age age;
 	of.is_other_project = a->is_ours;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Follows upstream's changes: finds files that were pruned for what upstream no longer has, and upstream's yanks; then
-// lists files again, yanks files, undoes yanks. Each change is written to the audit log; platforms that were written are
-// released at the end. One thread.
+// lists files again, yanks files, undoes yanks. Each change is written to the audit log; platforms that were written
+// are released at the end. One thread.
 #pragma once
 
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all operations that change a store for pruning share: a lock, so that one runs at a time; a line in the audit
-// log for each change; a report for each file; the tombstones of a store; a look at the views that have a file; and at the
-// end the release of the platforms that were written. One thread at a time.
+// log for each change; a report for each file; the tombstones of a store; a look at the views that have a file; and at
+// the end the release of the platforms that were written. One thread at a time.
 #pragma once
 
 #include <stdbool.h>
@@ -58,8 +58,8 @@ struct operation_file {
 };
 // Counts the result and calls report.
 void operation_report(struct operation *x, const struct operation_file *f, enum operation_result result, const char *words);
-// Writes a line to the audit log, of a change or an attempt, and marks the platform as written. action: "prune", "restore",
-// …; reason: NULL: none; failure: NULL: it succeeded. Errors of audit.h.
+// Writes a line to the audit log, of a change or an attempt, and marks the platform as written. action: "prune",
+// "restore", …; reason: NULL: none; failure: NULL: it succeeded. Errors of audit.h.
 int operation_audit(struct operation *x, const struct operation_file *f, const char *action, const char *reason,
 	const struct err *failure, struct err *e) MUST_CHECK;
 // How a file is unlisted, with a tombstone.
@@ -70,8 +70,8 @@ struct operation_unlisting {
 	bool is_dry;                 // it is only reported
 	bool has_changed;            // it is not unlisted, because it is another file now
 };
-// 1: it is unlisted; 0: it is not, and *trouble has the reason, or it is a dry run. Reports and logs it. -1 only for errors
-// of the audit log.
+// 1: it is unlisted; 0: it is not, and *trouble has the reason, or it is a dry run. Reports and logs it. -1 only for
+// errors of the audit log.
 int operation_unlist(struct operation *x, const struct operation_file *f, struct operation_unlisting *u, struct err *trouble,
 	struct err *e) MUST_CHECK;
 // Runs the release command of each platform that was written and has one. Tries all; returns the last error.
@@ -82,13 +82,14 @@ char *operation_folder(const char *path);
 
 // --- files that views have ---
 
-// 1: a view has the file, which is reported as kept, or, is_late, as one that should not have been unlisted; 0: none has it.
+// 1: a view has the file, which is reported as kept, or, is_late, as one that should not have been unlisted; 0: none
+// has it.
 int operation_report_pinned(struct operation *x, const struct operation_file *f, bool is_late,
 	struct err *e) MUST_CHECK;
-// The second look at what a prune has unlisted: a view may have taken the file after the first look (pruner/plan/pins.h).
-// Lists the file again if a view has it now; pins_sync() was called after the file was unlisted. Returns 1 if it is
-// listed, and reports it as kept; 0 if no view has it. If it cannot be listed, that is reported, and *trouble has the
-// reason. -1 only for errors of the catalog and of the audit log.
+// The second look at what a prune has unlisted: a view may have taken the file after the first look
+// (pruner/plan/pins.h). Lists the file again if a view has it now; pins_sync() was called after the file was unlisted.
+// Returns 1 if it is listed, and reports it as kept; 0 if no view has it. If it cannot be listed, that is reported, and
+// *trouble has the reason. -1 only for errors of the catalog and of the audit log.
 int operation_relist_pinned(struct operation *x, const struct operation_file *f, struct err *trouble,
 	struct err *e) MUST_CHECK;
 

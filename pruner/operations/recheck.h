@@ -32,8 +32,8 @@ struct recheck_file {
 // Whether the file was pruned for what upstream has. False for the other reasons: a retired platform, an unusable or
 // corrupt file, a file on no list.
 bool recheck_is_due_to_upstream(const struct tombstone *t);
-// replacement: of the answer's page (replacement_new); NULL where it has none. Appends to words why it does not hold. A file
-// that was not pruned for what upstream has is RECHECK_HOLDS.
+// replacement: of the answer's page (replacement_new); NULL where it has none. Appends to words why it does not hold. A
+// file that was not pruned for what upstream has is RECHECK_HOLDS.
 enum recheck_result recheck_tombstone(const struct platform *platform, const struct recheck_file *file,
 	const struct upstream_answer *answer, struct replacement *replacement, struct buf *words);
 

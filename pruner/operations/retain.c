@@ -213,8 +213,8 @@ static int find_keepers(const struct retain_pass *p, struct ending_files *all, s
 	return 0;
 }
 
-// A pin, a lock, a list or a branch (a file that another platform hides is not among those that the view's decision knows), or a
-// freeze.
+// A pin, a lock, a list or a branch (a file that another platform hides is not among those that the view's decision
+// knows), or a freeze.
 static int find_reason_to_stay(const struct retain_pass *p, struct ending_files *all, struct ending_file *f, struct err *e)
 {
 	CLEANUP(mem_free) char *view = NULL;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ends the versions that views no longer keep ([view NAME] keep-versions, keep-days): promoter/view-channel.h decides.
-// In a view with a membership the members end, in one generation with the action "retain"; if another writer was faster, it
-// is decided again. In any other the files are unlisted with a tombstone, on all platforms of the view, also those that
-// another platform hides: `prune restore` lists them again, and `prune purge` deletes them after the grace period. A file
-// stays, and is reported as kept, that another such view keeps, that a membership has, or whose platform is frozen. What a
-// list, a pin or a branch wants stays (builder/missing/kept-versions.h). A view in doubt ends nothing. One thread.
+// In a view with a membership the members end, in one generation with the action "retain"; if another writer was
+// faster, it is decided again. In any other the files are unlisted with a tombstone, on all platforms of the view, also
+// those that another platform hides: `prune restore` lists them again, and `prune purge` deletes them after the grace
+// period. A file stays, and is reported as kept, that another such view keeps, that a membership has, or whose platform
+// is frozen. What a list, a pin or a branch wants stays (builder/missing/kept-versions.h). A view in doubt ends
+// nothing. One thread.
 //
 // [view NAME] on-change is told once of a version that will end within warn-days: WHEELCACHE_CHANGE=ending,
 // WHEELCACHE_VIEW, _PROJECT, _VERSION, _CAME and _ENDS (as "2026-11-20T06:00:00Z").

@@ -184,7 +184,8 @@ int retire(struct operation *x, const struct config *c, const struct platform *p
 	for (size_t i = 0; i < r.found.count; i++)
 		if (!has_tombstone(&refused, &r.found.item[i]) && retire_file(&r, i, e) < 0)
 			return -1;
-	// A file may have been promoted in the meantime. The platform is frozen, so it stays unlisted; a purge leaves its bytes.
+	// A file may have been promoted in the meantime. The platform is frozen, so it stays unlisted; a purge leaves
+	// its bytes.
 	if (!r.options->is_dry) {
 		if (pins_sync(c, r.operation->catalog, e) < 0)
 			return -1;

@@ -6,9 +6,9 @@
 #include "lib/state/config/config.h"
 #include "pruner/operations/operation.h"
 
-// Files that a live lock names ([prune] locks) are a reason to do nothing, unless forces is set. A purge leaves their bytes.
-// Files that a view has stay listed, and are reported as kept: they are to be demoted, or the view is to leave out the
-// platform.
+// Files that a live lock names ([prune] locks) are a reason to do nothing, unless forces is set. A purge leaves their
+// bytes. Files that a view has stay listed, and are reported as kept: they are to be demoted, or the view is to leave
+// out the platform.
 struct retire_options {
 	const char *reason; // "" for none
 	bool is_dry;        // only report what would be done

@@ -119,7 +119,8 @@ static int read_and_hash(struct policy *p, const struct config *c, const struct 
 	for (size_t i = 0; i < p->branches.count && p->takes.off_list; i++)
 		for (size_t k = 0; k < p->branches.branch[i].files; k++)
 			digest_add(d, p->branches.branch[i].file[k].sha256, SHA256_SIZE);
-	// A line that matches no platform may be a mistake, or be meant for another store with the same list: only a warning.
+	// A line that matches no platform may be a mistake, or be meant for another store with the same list: only a
+	// warning.
 	for (size_t i = 0; i < p->packages.count; i++) {
 		const char *glob = p->packages.item[i].platform;
 		size_t k = 0;

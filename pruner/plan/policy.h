@@ -34,8 +34,9 @@ struct policy {
 	struct kept_locks locks;
 	struct branches branches; // those of the configuration; off-list keeps what one that is not over wants
 	// SHA-256 of all that decides: the values above, the bytes of the lists, what the locks name, each platform's
-	// name and profile, and the upstream configuration. In hex. Not what comes from outside, which each file is judged by
-	// again: pages of upstream, and records of block lists, of which hundreds come each day and few are about files of ours.
+	// name and profile, and the upstream configuration. In hex. Not what comes from outside, which each file is
+	// judged by again: pages of upstream, and records of block lists, of which hundreds come each day and few are
+	// about files of ours.
 	char hash[SHA256_HEX + 1];
 };
 

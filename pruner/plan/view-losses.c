@@ -105,8 +105,8 @@ static bool view_shows_platform(const struct view *v, int64_t platform)
 	return false;
 }
 
-// Whether some micro version of the place has nothing in place of the file that goes: of a wheel a wheel, and of what is
-// not yanked something that is not.
+// Whether some micro version of the place has nothing in place of the file that goes: of a wheel a wheel, and of what
+// is not yanked something that is not.
 static bool is_missed_at(struct view_losses *l, const struct view *v, const struct index_release *release,
 	const struct index_file *gone, size_t place)
 {

@@ -180,8 +180,8 @@ static int run_list(struct json_post *p, struct reply **answer, struct err *e)
 	return 0;
 }
 
-// The right to upload, and on a private platform that to read. What is asked of a private platform, and in which order, is
-// asked of a name that is none, too: no answer says to a client without the rights whether there is such a platform.
+// The right to upload, and on a private platform that to read. What is asked of a private platform, and in which order,
+// is asked of a name that is none, too: no answer says to a client without the rights whether there is such a platform.
 static struct reply *check_list_right(struct json_post *x, const struct route_match *match)
 {
 	struct server_context *s = x->sender.context;

@@ -85,8 +85,8 @@ static int hash_file(struct place_file *open, uint64_t size, uint8_t sha256[SHA2
 	return 0;
 }
 
-// The file has the size and time of the one that was hashed, but another id: the store was moved, or `cp -p` replaced the
-// file. So its bytes are hashed again. The next scan records the version.
+// The file has the size and time of the one that was hashed, but another id: the store was moved, or `cp -p` replaced
+// the file. So its bytes are hashed again. The next scan records the version.
 static int check_bytes(struct server_context *s, const struct catalog_place *place, struct place_file *file, struct err *e)
 {
 	uint8_t sha256[SHA256_SIZE];
@@ -210,9 +210,9 @@ static struct reply *refuse_hidden(struct server_context *s, struct catalog *c, 
 	return j.refused;
 }
 
-// The answer for a file whose bytes were deleted and whose tombstone is there: 302 to upstream's file if that is the same
-// file, or if [prune] redirect allows it. Else 410, with the reason, the time, and what upstream has. NULL: the catalog has
-// no tombstone of this name, or the file is of another project than the URL's.
+// The answer for a file whose bytes were deleted and whose tombstone is there: 302 to upstream's file if that is the
+// same file, or if [prune] redirect allows it. Else 410, with the reason, the time, and what upstream has. NULL: the
+// catalog has no tombstone of this name, or the file is of another project than the URL's.
 static struct reply *answer_removed(struct server_context *s, struct catalog *c, const struct platform *p,
 	const struct route_match *match, const char *filename, bool is_metadata)
 {

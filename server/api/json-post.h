@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A JSON document that a client posts with a token, from its header to its answer. What a route takes is a row, struct
-// json_post_kind; this reads, checks and answers. The token is checked when the header arrives, and again when the body is
-// there. The bytes are in memory, so they are limited while they arrive, for each document and for all together; the values
-// are counted before the document becomes a tree, which takes up to a hundred times its size. One thread at a time.
+// json_post_kind; this reads, checks and answers. The token is checked when the header arrives, and again when the body
+// is there. The bytes are in memory, so they are limited while they arrive, for each document and for all together; the
+// values are counted before the document becomes a tree, which takes up to a hundred times its size. One thread at a
+// time.
 #pragma once
 
 #include "lib/base/arena.h"
@@ -55,8 +56,8 @@ struct body_handler *json_post_receive(const struct json_post_kind *kind, struct
 // Reads the body into p->json.
 int json_post_tree(struct json_post *p, struct err *e) MUST_CHECK;
 
-// Writes the audit log, and answers: the reason, or, if the server is at fault, that it is. ERR_USAGE and ERR_INVALID are
-// 400, ERR_DENIED is 403; 429 with p->wait_ms, which is not in the audit log, which it could fill.
+// Writes the audit log, and answers: the reason, or, if the server is at fault, that it is. ERR_USAGE and ERR_INVALID
+// are 400, ERR_DENIED is 403; 429 with p->wait_ms, which is not in the audit log, which it could fill.
 struct reply *json_post_failed(struct json_post *p, const struct err *why);
 // The same with a status of the caller's.
 struct reply *json_post_refused(struct json_post *p, const struct error_status *a, const struct err *why);
@@ -76,7 +77,7 @@ int posted_object_flag(const struct posted_object *p, const char *key, bool *out
 // *out NULL: there is none. ERR_LIMIT: more entries.
 int posted_object_list(const struct posted_object *p, const char *key, size_t most, const struct jsondoc **out,
 	struct err *e) MUST_CHECK;
-// Words that select files: an array of the arena, with strings of the document. 0: there is no such key. ERR_INVALID: the
-// array is empty, or has what can be no name and no path; ERR_LIMIT: more than so many.
+// Words that select files: an array of the arena, with strings of the document. 0: there is no such key. ERR_INVALID:
+// the array is empty, or has what can be no name and no path; ERR_LIMIT: more than so many.
 int posted_object_select(const struct posted_object *p, size_t most, struct arena *a, const char *const **out,
 	size_t *count, struct err *e) MUST_CHECK;

@@ -26,7 +26,7 @@ struct promote_document {
 // ERR_INVALID names the value that is wrong; ERR_LIMIT: more than LIMIT_PROMOTE_SELECTS words or LIMIT_PROMOTE_EVIDENCE
 // records. The caller releases *out, also on an error.
 int promote_document_read(struct str text, struct promote_document *out, struct err *e) MUST_CHECK;
-// For how many records of evidence a promotion counts. refused: 0 before it is decided; else the files that were refused,
-// and the number is what it counts beside that.
+// For how many records of evidence a promotion counts. refused: 0 before it is decided; else the files that were
+// refused, and the number is what it counts beside that.
 unsigned promote_document_tries(size_t refused);
 void promote_document_release(struct promote_document *d); // for CLEANUP

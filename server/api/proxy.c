@@ -161,8 +161,8 @@ static int take_page_file(void *ctx, const struct upstream_answer *one, struct e
 	return 0;
 }
 
-// What upstreams after one that may have the file have of that name is not what the address means. One that the view does
-// not ask, because an upstream before it has the project, has nothing that the view offers.
+// What upstreams after one that may have the file have of that name is not what the address means. One that the view
+// does not ask, because an upstream before it has the project, has nothing that the view offers.
 static void stop_at_unsaid(struct proxy_request *w, const struct upstream_answer *answer, size_t at)
 {
 	uint32_t bit = (uint32_t)1 << w->named.item[at];
@@ -465,9 +465,9 @@ static struct reply *send_decided(struct proxy_request *w)
 	return w->is_metadata ? fetch_metadata(w) : fetch_file(w);
 }
 
-// Finds the upstreams that the address may mean, of those that views merge that the client may read, and how the first of
-// these views asks; without a name, the first that asks most of them. A reply: the client may read none, or one has the
-// project in quarantine; NULL with none: no view merges them.
+// Finds the upstreams that the address may mean, of those that views merge that the client may read, and how the first
+// of these views asks; without a name, the first that asks most of them. A reply: the client may read none, or one has
+// the project in quarantine; NULL with none: no view merges them.
 static struct reply *find_named(struct proxy_request *w, struct catalog *c)
 {
 	const struct site *site = server_context_site(w->context);
@@ -622,8 +622,8 @@ static int note_if_has_file(void *ctx, const struct upstream_answer *one, struct
 	return 0;
 }
 
-// An upstream that is known to have the file, which those before it have not, is asked alone, unless one before it may hide
-// it. Else none is asked that the view would not ask: it must not learn the names of others.
+// An upstream that is known to have the file, which those before it have not, is asked alone, unless one before it may
+// hide it. Else none is asked that the view would not ask: it must not learn the names of others.
 static int find_order(struct proxy_request *w, struct catalog *c, struct err *e)
 {
 	for (size_t i = 0; i < w->named.count && !w->is_unsaid; i++) {

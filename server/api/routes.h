@@ -51,11 +51,11 @@ enum route_right {
 };
 
 struct route {
-	// A part that begins with ":" is any, and goes to the field of struct route_match with its name: ":view". A path
-	// that ends in "/" is redirected to from the same path without it.
+	// A part that begins with ":" is any, and goes to the field of struct route_match with its name: ":view". A
+	// path that ends in "/" is redirected to from the same path without it.
 	const char *path;
-	// METHOD_GET stands for HEAD too. A path with two methods has two rows, one behind the other, and the parts may have
-	// other names.
+	// METHOD_GET stands for HEAD too. A path with two methods has two rows, one behind the other, and the parts may
+	// have other names.
 	enum method method;
 	enum route_pool pool;
 	enum metric_route metric; // the label "route" of the request's numbers in /-/metrics

@@ -27,9 +27,9 @@ void sender_begin(struct sender *s, struct server_context *context, const struct
 void sender_release(struct sender *s);
 // Finds the platform of the path. NULL, or the answer where there is none, which the caller drops.
 struct reply *sender_find_platform(struct sender *s, const struct route_match *match);
-// Opens the audit log before anything is accepted, because each further answer must be logged. *refusal: the answer to a
-// client without the right, which is logged; NULL: it has the right. The caller has set token_name. ERR_IO, ERR_FULL: the
-// audit log, and then *refusal is dropped.
+// Opens the audit log before anything is accepted, because each further answer must be logged. *refusal: the answer to
+// a client without the right, which is logged; NULL: it has the right. The caller has set token_name. ERR_IO, ERR_FULL:
+// the audit log, and then *refusal is dropped.
 int sender_admit(struct sender *s, struct reply **refusal, struct err *e) MUST_CHECK;
 // The request's address and authorization, to check its right again. Borrows from s.
 struct request sender_request(const struct sender *s);

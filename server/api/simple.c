@@ -71,7 +71,8 @@ static struct reply *not_acceptable(struct server_context *s, const struct view 
 	return r;
 }
 
-// "?upstream=no": what is here alone, of which an uploader asks. Upstream may be away, and its hash of a name be another.
+// "?upstream=no": what is here alone, of which an uploader asks. Upstream may be away, and its hash of a name be
+// another.
 static bool wants_own(const struct request *r)
 {
 	const char *value = r->argument[ARGUMENT_UPSTREAM];
@@ -201,8 +202,8 @@ static int render_root(const struct view *v, struct catalog *c, const struct mor
 	return page_root(v, c, names, lists, format, page, e);
 }
 
-// The page as a reply. NULL: *e says why. more: further names for the list of projects; NULL: none. *keep_ms: for how long
-// it may be kept, as pagecache_put() takes it; NULL: not at all.
+// The page as a reply. NULL: *e says why. more: further names for the list of projects; NULL: none. *keep_ms: for how
+// long it may be kept, as pagecache_put() takes it; NULL: not at all.
 static struct reply *render_reply(struct server_context *s, struct catalog *c, const struct page_target *t,
 	const struct upstream_answer *upstream, const struct more_names *more, int64_t *keep_ms, struct err *e)
 {
@@ -237,8 +238,8 @@ static struct reply *render_reply(struct server_context *s, struct catalog *c, c
 	return r;
 }
 
-// Keeps also that a view with a membership does not have a project: its platforms may have it, so that the project filter
-// does not tell.
+// Keeps also that a view with a membership does not have a project: its platforms may have it, so that the project
+// filter does not tell.
 static struct reply *render_and_cache(struct server_context *s, struct catalog *c, const struct page_target *t,
 	const struct upstream_answer *upstream, const struct more_names *more, uint64_t epoch)
 {

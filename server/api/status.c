@@ -144,8 +144,8 @@ static bool is_view_degraded(struct server_context *s, const struct site *site, 
 	return v->membership && v->name && view_monitor_losses(s->view_monitor, v->name, 0, NULL, NULL) > 0;
 }
 
-// A platform that was not scanned, whose volume is not released, or with a status that cannot be read; a view with a membership of which nothing is known, or
-// whose clients miss released files.
+// A platform that was not scanned, whose volume is not released, or with a status that cannot be read; a view with a
+// membership of which nothing is known, or whose clients miss released files.
 static bool is_degraded(struct server_context *s, const struct request *r, const struct site *site)
 {
 	for (size_t i = 0; i < site->store.platform_count; i++) {

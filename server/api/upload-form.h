@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fields of the legacy upload form that are read, and the parts that become attachments of the file:
-// "build_provenance", a statement of provenance, and "attestations", the JSON array of PEP 740. These are fields or files,
-// before or after the content, and count for LIMIT_BODIES_ARRIVING, like all that bodies keep in memory. The other fields
-// repeat the file's metadata, which is taken from the file itself. One thread for each form.
+// "build_provenance", a statement of provenance, and "attestations", the JSON array of PEP 740. These are fields or
+// files, before or after the content, and count for LIMIT_BODIES_ARRIVING, like all that bodies keep in memory. The
+// other fields repeat the file's metadata, which is taken from the file itself. One thread for each form.
 #pragma once
 
 #include "lib/base/err.h"
@@ -44,8 +44,8 @@ struct declared upload_form_declared(const struct upload_form *f);
 int upload_form_attach(struct upload_form *f, const char *part, struct err *e) MUST_CHECK;
 // ERR_LIMIT: it is too long. ERR_BUSY: too many arrive at once.
 int upload_form_attach_more(struct upload_form *f, struct str bytes, struct err *e) MUST_CHECK;
-// Hands all of them to the file of this name. An empty one counts as none. ERR_INVALID, ERR_LIMIT: attestations that are
-// not valid.
+// Hands all of them to the file of this name. An empty one counts as none. ERR_INVALID, ERR_LIMIT: attestations that
+// are not valid.
 int upload_form_put_attachments(const struct upload_form *f, const char *filename, struct publish *p,
 	struct err *e) MUST_CHECK;
 uint64_t upload_form_attached(const struct upload_form *f); // bytes

@@ -409,8 +409,8 @@ static struct reply *prepare_upload(struct upload *u, const struct request *r)
 	return NULL;
 }
 
-// A view with a membership takes no uploads. Who may not read the view is not told that it exists; and its source is only
-// named where everybody may read that. NULL: it is no such view.
+// A view with a membership takes no uploads. Who may not read the view is not told that it exists; and its source is
+// only named where everybody may read that. NULL: it is no such view.
 static struct reply *refuse_view(struct server_context *s, const struct route_match *match)
 {
 	struct str when;

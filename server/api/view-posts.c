@@ -26,8 +26,8 @@
 #include "server/core/rate-limit.h"
 #include "server/http/metrics.h"
 
-// All that a token sends counts together, because the audit log has lines of it. The milliseconds until it may send more;
-// 0: it may send this.
+// All that a token sends counts together, because the audit log has lines of it. The milliseconds until it may send
+// more; 0: it may send this.
 static int64_t take_turns(struct server_context *s, const struct token_grant *grant, size_t turns)
 {
 	struct rate_limit *limit = s->evidence_limit;
@@ -61,8 +61,8 @@ static int add_stored_project(void *ctx, const char *project, struct err *e UNUS
 	return 0;
 }
 
-// Evidence counts for the bytes. So a record is also about the projects of which the store has these bytes, whatever the
-// record calls them.
+// Evidence counts for the bytes. So a record is also about the projects of which the store has these bytes, whatever
+// the record calls them.
 static int collect_stored_projects(struct server_context *s, const struct evidence *r, struct strset *out,
 	struct err *e)
 {
@@ -99,9 +99,9 @@ static int take_quota(struct server_context *s, const struct token_grant *grant,
 		token_name(&grant->token[0]));
 }
 
-// Whether the token may send this record: appends the views for which it counts. ERR_DENIED: it is for other platforms or
-// projects; ERR_INVALID: it is an override, which only a promotion makes; ERR_BUSY: the token sent too much in the last
-// hour or today, and *wait_ms becomes when it may send more. A large record counts as several.
+// Whether the token may send this record: appends the views for which it counts. ERR_DENIED: it is for other platforms
+// or projects; ERR_INVALID: it is an override, which only a promotion makes; ERR_BUSY: the token sent too much in the
+// last hour or today, and *wait_ms becomes when it may send more. A large record counts as several.
 static int check_evidence(struct server_context *s, const struct token_grant *grant, const struct evidence *r,
 	size_t bytes, struct buf *views, int64_t *wait_ms, struct err *e)
 {

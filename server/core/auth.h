@@ -22,8 +22,8 @@ struct reply *auth_check(struct server_context *s, const struct request *r, enum
 // The same for a right wherever the token has it, of a view (NULL: of any). The caller releases *out after NULL.
 struct reply *auth_grant(struct server_context *s, const struct request *r, enum token_right right, const char *view,
 	struct token_grant *out, char **who);
-// For a browser, which asks its user when it gets a 401: NULL if the token may read something; 401 also with one that may
-// not, so that the user can give another; else as auth_check().
+// For a browser, which asks its user when it gets a 401: NULL if the token may read something; 401 also with one that
+// may not, so that the user can give another; else as auth_check().
 struct reply *auth_sign_in(struct server_context *s, const struct request *r);
 // The name of the request's token, whatever its rights, which the caller frees; NULL: it has none that is known.
 char *auth_token(struct server_context *s, const struct request *r);
@@ -39,7 +39,7 @@ bool auth_sees(struct server_context *s, const struct request *r, const struct p
 // view itself; what a name of a view is answered with is auth_named_view()'s.
 struct reply *auth_read(struct server_context *s, const struct request *r, const struct view *view,
 	const char *project);
-// The same for what a client calls by a name. *view NULL: there is none. A view that the client may not read becomes NULL,
-// and the answer is that to a name of nothing: a token may be for names like it.
+// The same for what a client calls by a name. *view NULL: there is none. A view that the client may not read becomes
+// NULL, and the answer is that to a name of nothing: a token may be for names like it.
 struct reply *auth_named_view(struct server_context *s, const struct request *r, struct str name,
 	const struct view **view, const char *project);

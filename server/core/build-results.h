@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results of builds in a server. The index is opened anew for each use: it need not exist, a builder beside the server
-// may create it, and an operator may move it away. Only build_results_record() creates it, and build_results_new() if there
-// are attempts. A change from good to failed, or back, runs [build] on-change. Any thread.
+// The results of builds in a server. The index is opened anew for each use: it need not exist, a builder beside the
+// server may create it, and an operator may move it away. Only build_results_record() creates it, and
+// build_results_new() if there are attempts. A change from good to failed, or back, runs [build] on-change. Any thread.
 #pragma once
 
 #include "lib/state/results/results.h"

@@ -45,7 +45,8 @@ void catalog_pool_free(struct catalog_pool *r)
 	free(r);
 }
 
-// A catalog that was removed is made again by a scan. Until that has ended it lacks files that the other connections have.
+// A catalog that was removed is made again by a scan. Until that has ended it lacks files that the other connections
+// have.
 static int check_inode(struct catalog_pool *r, struct err *e)
 {
 	ino_t now = inode_now(r);

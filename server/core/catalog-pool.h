@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pool of connections to one catalog file. A lease is used by one thread at a time. Any thread may call take, give and renew.
+// A pool of connections to one catalog file. A lease is used by one thread at a time. Any thread may call take, give
+// and renew.
 #pragma once
 
 #include "lib/base/err.h"

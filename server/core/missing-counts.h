@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cached counts of missing wheels, by platform, of the last time that a client asked for all of them: counting takes too
-// long for a page that only mentions the number. Any thread.
+// Cached counts of missing wheels, by platform, of the last time that a client asked for all of them: counting takes
+// too long for a page that only mentions the number. Any thread.
 #pragma once
 
 #include <stdbool.h>

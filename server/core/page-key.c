@@ -44,8 +44,8 @@ static bool add_platforms(struct page_key *key, const struct page_readers *r, co
 	return true;
 }
 
-// The site lives as long as the server: its address tells it from the one before a reload, whose platforms may have other
-// rights.
+// The site lives as long as the server: its address tells it from the one before a reload, whose platforms may have
+// other rights.
 static bool add_readers(struct page_key *key, const struct page_readers *r)
 {
 	return add_key_number(key, (uintptr_t)r->site) && add_platforms(key, r, r->platform, r->platforms) &&

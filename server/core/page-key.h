@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of the page cache. Only page_key_make() makes them: of the platforms that the asker may read, the kind of the
-// answer, and typed values, each text with its length. So two requests have one key only if all of these are equal, and
-// no text of a client can stand for another value. Pure; any thread.
+// The keys of the page cache. Only page_key_make() makes them: of the platforms that the asker may read, the kind of
+// the answer, and typed values, each text with its length. So two requests have one key only if all of these are equal,
+// and no text of a client can stand for another value. Pure; any thread.
 #pragma once
 
 #include "lib/base/limits.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page cache: ready replies by key, limited in bytes; the least recently used ones leave first. Costly pages have a
-// quarter of it, and evict each other alone: however many a client asks for, the pages that pip needs stay. Any thread: the
-// cache consists of shards with a lock each.
+// quarter of it, and evict each other alone: however many a client asks for, the pages that pip needs stay. Any thread:
+// the cache consists of shards with a lock each.
 #pragma once
 
 #include <stddef.h>

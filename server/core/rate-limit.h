@@ -13,8 +13,8 @@ struct rate_limit;
 struct rate_limit *rate_limit_new(unsigned at_once, unsigned each_ms);
 void rate_limit_free(struct rate_limit *t); // NULL is fine
 // A client has tried something that counts as so many tries, at most at_once. peer: an address as text, or a name. now:
-// clock_ms(). Returns 0, or the milliseconds for which the client must wait; then the try does not count. All addresses of
-// an IPv6 /64 count as one, as one machine may have them all.
+// clock_ms(). Returns 0, or the milliseconds for which the client must wait; then the try does not count. All addresses
+// of an IPv6 /64 count as one, as one machine may have them all.
 int64_t rate_limit_take(struct rate_limit *t, const char *peer, unsigned tries, int64_t now);
 
 // Counts the bytes of evidence that each token has sent today (UTC), for [evidence] quota. What was counted ends with

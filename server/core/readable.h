@@ -34,13 +34,13 @@ bool readable_has_project(const struct readable *r, const struct project_entry *
 bool readable_has_view(const struct readable *r, const struct view *v, const char *project);
 // The platforms on which the client may read the project; NULL: the list of all projects. The caller frees the array.
 const struct platform **readable_list(const struct readable *r, const char *project, size_t *count);
-// Whether an answer shows the client the names of people and tokens, and their addresses, of a platform: of those that its
-// token may read; without a token of none, also where everybody may read the files.
+// Whether an answer shows the client the names of people and tokens, and their addresses, of a platform: of those that
+// its token may read; without a token of none, also where everybody may read the files.
 bool readable_names(const struct readable *r, const struct platform *p, const char *project);
 // Leaves out the private platforms of which the client may not read the list of all projects.
 void readable_keep_whole(struct readable *r);
 // Which upstreams are merged by views of which the client may read all, or all of this project: bits by number.
 uint32_t readable_upstreams(const struct readable *r, const char *project);
-// From which of these the client gets files of the project, by the rules for names. ours: names that are not merged; NULL:
-// there are none.
+// From which of these the client gets files of the project, by the rules for names. ours: names that are not merged;
+// NULL: there are none.
 uint32_t readable_merged(const struct readable *r, struct owned_names *ours, const char *project);

@@ -218,8 +218,8 @@ void server_context_set_freshness(struct server_context *s, struct reply *r, boo
 	set_max_age(r, is_private, (int64_t)server_context_site(s)->page_max_age);
 }
 
-// The age is at most half of the time that is left, and the reply is made again when it is all of that: so no client has the
-// page for too long, and it is made some ten times.
+// The age is at most half of the time that is left, and the reply is made again when it is all of that: so no client
+// has the page for too long, and it is made some ten times.
 int64_t server_context_set_freshness_until(struct server_context *s, struct reply *r, bool is_private, int64_t until)
 {
 	int64_t age = (int64_t)server_context_site(s)->page_max_age;

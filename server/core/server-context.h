@@ -153,8 +153,8 @@ typedef struct body_handler *receive_fn(struct server_context *s, const struct r
 
 // Valid until the server ends.
 struct site *server_context_site(struct server_context *s);
-// The gate that judges wheels now, for the caller to unref; NULL: wheels are not audited. It has what platforms provide in
-// memory, so that of an old configuration does not live until the server ends.
+// The gate that judges wheels now, for the caller to unref; NULL: wheels are not audited. It has what platforms provide
+// in memory, so that of an old configuration does not live until the server ends.
 struct wheel_gate *server_context_gate(struct server_context *s);
 void server_context_set_gate(struct server_context *s, struct wheel_gate *gate); // takes it over
 // The block lists as they are now, for the caller to unref.
@@ -166,7 +166,8 @@ static inline bool server_context_is_current(struct server_context *s)
 {
 	return changes_read(s->changes) == atomic_load_explicit(&s->current_count, memory_order_acquire);
 }
-// The upstreams, for what the catalog has of them: pages ask also where no view merges. NULL: an error, which is logged.
+// The upstreams, for what the catalog has of them: pages ask also where no view merges. NULL: an error, which is
+// logged.
 struct upstreams *server_context_upstreams(struct server_context *s);
 // Waits, for two seconds at most, until they contain all that was committed before the call. On a worker thread only.
 void server_context_catch_up(struct server_context *s);
@@ -183,8 +184,8 @@ void server_context_set_freshness(struct server_context *s, struct reply *r, boo
 // The same for a page that becomes another one at this time (seconds since 1970; 0: at none): a client does not use it
 // longer. Returns for how many milliseconds the reply may be kept; 0: until it is dropped.
 int64_t server_context_set_freshness_until(struct server_context *s, struct reply *r, bool is_private, int64_t until);
-// The texts of the 404 for an unknown path, and for the default view where there is none (site.has_no_default), which the
-// doctor of a client knows.
+// The texts of the 404 for an unknown path, and for the default view where there is none (site.has_no_default), which
+// the doctor of a client knows.
 extern const char server_context_no_page[], server_context_no_default[];
 // 404. what is a literal: there is one reply for each, which is kept in the page cache.
 struct reply *server_context_not_found(struct server_context *s, const char *what);
@@ -195,12 +196,12 @@ struct rule_list *server_context_denied(struct server_context *s);
 void server_context_set_denied(struct server_context *s, struct rule_list *l); // takes it over
 // Reads the list again if it has changed: whether it has.
 bool server_context_look_at_denied(struct server_context *s);
-// The lists of `deny` and `allow`, those of upstreams (bits by number) and of [server], and the holds if they cannot be read:
-// [{"upstream"?, "key", "list", "error"?, "failed"? (since when it cannot be read)}, …]. Without folders "list" and "error" have
-// less. *has_broken: one cannot be read. The caller frees it.
+// The lists of `deny` and `allow`, those of upstreams (bits by number) and of [server], and the holds if they cannot be
+// read: [{"upstream"?, "key", "list", "error"?, "failed"? (since when it cannot be read)}, …]. Without folders "list"
+// and "error" have less. *has_broken: one cannot be read. The caller frees it.
 struct jsondoc *server_context_rule_lists(struct server_context *s, uint32_t upstreams, bool has_folders, bool *has_broken);
-// 403, as for a file that a rule hides (lib/state/upstream/offering.h), if one of the platforms has the project in quarantine;
-// NULL: none has.
+// 403, as for a file that a rule hides (lib/state/upstream/offering.h), if one of the platforms has the project in
+// quarantine; NULL: none has.
 struct reply *server_context_withdrawn(struct server_context *s, struct catalog *c, const char *project,
 	const struct platform *const *platform, size_t count);
 // 503 for a platform that no scan has read yet: at a 404 a client would use another index.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simple API's pages in the page cache: one for each view, project, variant and coding, and for each generation of the
-// view's membership. Any thread.
+// The simple API's pages in the page cache: one for each view, project, variant and coding, and for each generation of
+// the view's membership. Any thread.
 #pragma once
 
 #include "server/core/server-context.h"
@@ -19,8 +19,8 @@ struct simple_page {
 	enum page_coding coding;
 };
 void simple_pages_key(const struct simple_page *p, struct page_key *key);
-// A number that differs after each drop of the project's pages: pages of past generations have it in their keys, because
-// their keys cannot be listed. cleared: as for pagecache_epoch().
+// A number that differs after each drop of the project's pages: pages of past generations have it in their keys,
+// because their keys cannot be listed. cleared: as for pagecache_epoch().
 uint64_t simple_pages_changes(struct server_context *s, const struct view *view, const char *project, uint32_t cleared);
 // Drops the pages of a project, or the lists of projects, in all views and their parts, variants and codings.
 void simple_pages_drop_project(struct server_context *s, const char *project);

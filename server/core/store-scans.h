@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scans of a server's store: of all, repeatedly, and of what has changed, as soon as the file system tells, each in a
-// thread of its own. Functions are for one thread at a time, unless they say "Any thread".
+// The scans of a server's store: of all, repeatedly, and of what has changed, as soon as the file system tells, each in
+// a thread of its own. Functions are for one thread at a time, unless they say "Any thread".
 #pragma once
 
 #include <stdbool.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of answers that clients have not read yet, and of pages while they are made: at most LIMIT_ANSWERS_SENT, of which
-// an address has a quarter. Answers in files of their own (blob_map_own) count apart, up to LIMIT_ANSWERS_SPOOLED bytes
-// of disk. An answer that many clients read counts once, and once for each of their addresses. Those below
-// LIMIT_ANSWERS_SMALL do not count: the number of connections bounds them. Other files do not count either: they are in
-// the kernel's page cache. Any thread.
+// The memory of answers that clients have not read yet, and of pages while they are made: at most LIMIT_ANSWERS_SENT,
+// of which an address has a quarter. Answers in files of their own (blob_map_own) count apart, up to
+// LIMIT_ANSWERS_SPOOLED bytes of disk. An answer that many clients read counts once, and once for each of their
+// addresses. Those below LIMIT_ANSWERS_SMALL do not count: the number of connections bounds them. Other files do not
+// count either: they are in the kernel's page cache. Any thread.
 #pragma once
 
 #include "lib/base/buf.h"
@@ -37,8 +37,8 @@ void answers_free(struct answers *a); // NULL is fine
 // A client at peer begins to read the reply. False: there is no room for it, in all or for this address.
 bool answers_begin(struct answers *a, struct answer_reader *r, const struct reply *reply, const char *peer);
 void answers_end(struct answers *a, struct answer_reader *r); // does nothing where nothing is counted
-// Of a page that is made for the client at peer. a NULL: nothing is counted. An address has half of the memory for that, or one
-// page of any size.
+// Of a page that is made for the client at peer. a NULL: nothing is counted. An address has half of the memory for
+// that, or one page of any size.
 void answers_make_begin(struct answers *a, struct answer_making *m, const char *peer);
 void answers_make_end(struct answer_making *m); // for CLEANUP, after the buffers were freed or handed on
 // Whether the address has its share already, so that nothing large needs to be made for it.

@@ -20,8 +20,8 @@
 #include "lib/os/clock.h"
 #include "lib/os/timer-thread.h"
 
-// Whether the other end of a socket has taken or sent LIMIT_STOP_PROGRESS bytes since *moved was set, which is set again. Of a
-// socket that is no TCP connection the kernel only knows what waits in it: there any change is enough.
+// Whether the other end of a socket has taken or sent LIMIT_STOP_PROGRESS bytes since *moved was set, which is set
+// again. Of a socket that is no TCP connection the kernel only knows what waits in it: there any change is enough.
 static bool client_progress_is_enough(int fd, uint64_t *moved)
 {
 	struct tcp_info info;

@@ -32,7 +32,8 @@ struct connection_link {
 
 // The timer thread calls checked about once a second, after it has updated has_left of all connections, so that modules
 // resume the continuations of clients that have left. NULL is fine.
-// most: where more are open, the one that was idle for the longest time is ended, of an address that has more than a quarter.
+// most: where more are open, the one that was idle for the longest time is ended, of an address that has more than a
+// quarter.
 struct connections *connections_new(unsigned timeout_seconds, unsigned most, void (*checked)(void *ctx), void *ctx);
 void connections_free(struct connections *t); // all connections must have been removed; NULL is fine
 // peer: the address of the other end; NULL: a proxy, whose connections are those of many clients.
@@ -54,9 +55,9 @@ void connections_end_request(struct connections *t, struct connection_link *link
 // the server is stopping, and the caller must not suspend the connection.
 bool connections_suspend(struct connections *t, struct connection_link *link);
 void connections_note_resumed(struct connections *t);
-// Ends connections that have been idle for at least linger seconds, the others after their answer, and those whose client
-// hardly reads it or hardly sends its request. Returns when no request is under way and none is awaited, or after the given
-// number of seconds.
+// Ends connections that have been idle for at least linger seconds, the others after their answer, and those whose
+// client hardly reads it or hardly sends its request. Returns when no request is under way and none is awaited, or
+// after the given number of seconds.
 void connections_drain(struct connections *t, unsigned seconds, unsigned linger);
 // Whether connections_drain() was called: a client should make its next request on another connection.
 bool connections_is_draining(const struct connections *t);

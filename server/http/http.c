@@ -70,8 +70,8 @@ static char *find_token(const struct connection *c)
 	return c->http->options.token ? c->http->options.token(c->http->options.ctx, &c->request) : NULL;
 }
 
-// For a suspended connection. Where the pool takes no more jobs, or the client could not get a large answer, answers with
-// 503.
+// For a suspended connection. Where the pool takes no more jobs, or the client could not get a large answer, answers
+// with 503.
 static void submit_job(struct connection *c, struct worker_pool *pool, thread_pool_fn *job)
 {
 	bool is_costly = worker_pool_is_costly(pool);
@@ -397,8 +397,8 @@ static void run_probe(int fd, struct MHD_Response **answer)
 	MHD_stop_daemon(daemon);
 }
 
-// Whether libmicrohttpd reads and writes a connection by the functions of sockets alone, and closes it by them. Otherwise
-// answers would leave a TLS port as they are.
+// Whether libmicrohttpd reads and writes a connection by the functions of sockets alone, and closes it by them.
+// Otherwise answers would leave a TLS port as they are.
 static int check_library(struct err *e)
 {
 	static char body[PROBE_BODY];
@@ -437,7 +437,8 @@ static void http_free(struct http *h)
 	free(h);
 }
 
-// The last places make room: what is accepted there ends an idle connection, and the library stops accepting beyond them.
+// The last places make room: what is accepted there ends an idle connection, and the library stops accepting beyond
+// them.
 static unsigned count_spare_places(const struct http_options *o)
 {
 	unsigned eighth = o->connections / 8;
@@ -461,7 +462,8 @@ struct http *http_start(const struct http_options *options, struct err *e)
 	h->worker_pools = worker_pools_new("work", SEARCHES, NULL);
 	h->body_pools = worker_pools_new("receive", DECISIONS, &bodies);
 	unsigned threads = o->threads ? o->threads : 1;
-	// With TLS, tls_handshakes keeps the limit. The library gives each loop a part of its own, and it may end one late.
+	// With TLS, tls_handshakes keeps the limit. The library gives each loop a part of its own, and it may end one
+	// late.
 	unsigned connections = o->tls ? 2 * h->options.connections : h->options.connections;
 	struct MHD_OptionItem items[] = {
 		{MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)on_library_message, NULL},
@@ -496,8 +498,8 @@ const char *http_url(const struct http *h)
 	return h->url;
 }
 
-// Refuses connections from now on; those to a passed socket wait for another process. The caller closes the socket after
-// the daemon's stop: the library's threads may still pass it to epoll_ctl(), and abort where that fails.
+// Refuses connections from now on; those to a passed socket wait for another process. The caller closes the socket
+// after the daemon's stop: the library's threads may still pass it to epoll_ctl(), and abort where that fails.
 static int stop_accepting(struct http *h)
 {
 	if (h->handshakes) {

@@ -43,8 +43,8 @@ struct http_options {
 	struct body_handler *(*receive)(void *ctx, struct request *request, struct reply **refusal);
 	// The number of the worker pool for a request, see worker_pools_pick(). Bodies have pools of their own.
 	unsigned (*pool)(void *ctx, const struct request *request);
-	// The name of a request's token, which http frees; NULL: none. It shares the pools for expensive requests. The callback
-	// is NULL where there are no tokens.
+	// The name of a request's token, which http frees; NULL: none. It shares the pools for expensive requests. The
+	// callback is NULL where there are no tokens.
 	char *(*token)(void *ctx, const struct request *request);
 	// Called on the event loop after an answer. NULL: not called. Of the request only method and metric are set
 	// where it was refused before handle_inline or receive was called.

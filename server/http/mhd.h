@@ -70,9 +70,9 @@ bool mhd_response_queue(struct connection *c);
 // Upstream: the loop "while (MAX_EVENTS == num_events)" of MHD_epoll(), since commit 9fe0e9d4 (2013); the same in
 // 0.9.75, in 1.0.1 and after it. Not reported upstream.
 
-// libmicrohttpd gives an added descriptor to the loop number fd modulo loops. Where other descriptors come between those of
-// connections, many loops get no connection. Returns a duplicate of fd that belongs to the given loop, and closes fd;
-// if no descriptor is free, returns fd.
+// libmicrohttpd gives an added descriptor to the loop number fd modulo loops. Where other descriptors come between
+// those of connections, many loops get no connection. Returns a duplicate of fd that belongs to the given loop, and
+// closes fd; if no descriptor is free, returns fd.
 // Upstream: intended ("we use the socket as the initial offset into the pool for load balancing", in daemon.c); the
 // same in 0.9.75, in 1.0.1 and after it. Not reported upstream.
 int mhd_workarounds_for_loop(int fd, unsigned loop, unsigned loops);

@@ -40,9 +40,9 @@ struct request_body_source {
 	const atomic_long *idle_since; // the same
 };
 
-// Calls receive for a handler, and finds room for the body. NULL: the caller sends *refusal, which it owns then, at once.
-// Where the request is refused but the client did not send Expect, returns a body that is discarded first. The caller frees
-// the result.
+// Calls receive for a handler, and finds room for the body. NULL: the caller sends *refusal, which it owns then, at
+// once. Where the request is refused but the client did not send Expect, returns a body that is discarded first. The
+// caller frees the result.
 struct request_body *request_body_open(const struct request_body_source *source, struct request *r,
 	const struct request_check *s, struct reply **refusal);
 // The client is gone: gives its place back. What it keeps counts until request_body_free(). NULL is fine.
@@ -52,7 +52,8 @@ void request_body_free(struct request_body *b);
 
 // --- on the event loop ---
 
-// Collects as many bytes as there is room for, and returns how many. Where there is no memory for them, the body is refused.
+// Collects as many bytes as there is room for, and returns how many. Where there is no memory for them, the body is
+// refused.
 size_t request_body_add(struct request_body *b, struct str bytes);
 // The rest of the body is discarded, and reply, which is taken over, is the answer.
 void request_body_refuse(struct request_body *b, struct reply *reply);

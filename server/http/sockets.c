@@ -84,7 +84,8 @@ bool sockets_probe(int fd, struct sockets_probe *probe)
 
 // --- the calls ---
 
-// The function that one of this module takes the place of: the C library's, or that of a sanitizer or a preloaded library.
+// The function that one of this module takes the place of: the C library's, or that of a sanitizer or a preloaded
+// library.
 #define NEXT(name)                                                                                                     \
 	__extension__({                                                                                                \
 		static void *_Atomic found_;                                                                           \
@@ -125,9 +126,9 @@ ssize_t recv(int fd, void *out, size_t room, int flags)
 	return s ? receive(s, out, room) : NEXT(recv)(fd, out, room, flags);
 }
 
-// Of a file libmicrohttpd sends at most 128 KB at a time, under a lock that all loops share; and where the file has shrunk, it
-// waits for the end in vain. So it has mappings of files as bytes in memory, and large ones are passed to sendfile(2), unless
-// their file system cannot do without a copy.
+// Of a file libmicrohttpd sends at most 128 KB at a time, under a lock that all loops share; and where the file has
+// shrunk, it waits for the end in vain. So it has mappings of files as bytes in memory, and large ones are passed to
+// sendfile(2), unless their file system cannot do without a copy.
 // Upstream: MHD_SENFILE_CHUNK_ and the lock of a response in connection.c; the same in 0.9.75 and in 1.0.1.
 struct large_file {
 	int file; // -1: the bytes are of none
@@ -173,10 +174,10 @@ static ssize_t send_head_and_file(int fd, struct large_file of, const struct iov
 	return body < 0 ? head : head + body; // the next call has the error
 }
 
-// Of a malformed Content-Length libmicrohttpd puts the header of its refusal twice into its buffer, so that the second one
-// takes the place of the body. A header of a refusal that stands there twice is sent once.
-// Upstream: parse_connection_headers() goes on after transmit_error_response_static() has built the header (0.9.75). Not
-// reported upstream.
+// Of a malformed Content-Length libmicrohttpd puts the header of its refusal twice into its buffer, so that the second
+// one takes the place of the body. A header of a refusal that stands there twice is sent once.
+// Upstream: parse_connection_headers() goes on after transmit_error_response_static() has built the header (0.9.75).
+// Not reported upstream.
 //
 // The length of a header that stands twice in the part; 0: it does not.
 static size_t find_second_header(const struct iovec *part)
@@ -206,8 +207,8 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 	return sent < 0 ? sent : sent + (ssize_t)skipped;
 }
 
-// libmicrohttpd says that nothing more will be sent when it ends a connection. All other ends are of the socket alone: any
-// thread may cause them.
+// libmicrohttpd says that nothing more will be sent when it ends a connection. All other ends are of the socket alone:
+// any thread may cause them.
 int shutdown(int fd, int how)
 {
 	struct secured *s = how == SHUT_WR ? secured_of(fd) : NULL;

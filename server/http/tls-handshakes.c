@@ -196,8 +196,8 @@ static void pass_on(struct tls_handshakes *h, struct handshake *one)
 	free(one);
 }
 
-// A client that speaks HTTP without TLS is told so; its request is read first, as a reset would take the answer from it. A
-// handshake begins with byte 22 (RFC 8446 section 5.1).
+// A client that speaks HTTP without TLS is told so; its request is read first, as a reset would take the answer from
+// it. A handshake begins with byte 22 (RFC 8446 section 5.1).
 static bool answer_plain_http(const struct handshake *one)
 {
 	static const char answer[] = "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n"

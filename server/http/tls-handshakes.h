@@ -19,8 +19,8 @@ struct tls_handshakes_options {
 	struct tls *tls;      // borrowed
 	unsigned connections; // limit, with and without a complete handshake; further ones are not accepted yet
 	unsigned timeout;     // seconds without progress; for a handshake at most LIMIT_HANDSHAKE_SECONDS
-	// Takes over the socket and the session of a connection from this address. Called by the thread. When the connection
-	// ends, tls_handshakes_note_ended(h) is called.
+	// Takes over the socket and the session of a connection from this address. Called by the thread. When the
+	// connection ends, tls_handshakes_note_ended(h) is called.
 	void (*adopt)(void *ctx, struct tls_handshakes *h, int fd, struct tls_session *session,
 		const struct sockaddr *addr, socklen_t len);
 	void *ctx;

@@ -425,8 +425,8 @@ static void end_call(struct tls_session *s)
 	}
 }
 
-// Makes edge-triggered epoll report what the socket is ready for once more, if it has room. The kernel looks again where
-// this option is set, to its present value; where there is no room, poll() makes it report the room.
+// Makes edge-triggered epoll report what the socket is ready for once more, if it has room. The kernel looks again
+// where this option is set, to its present value; where there is no room, poll() makes it report the room.
 static void ask_for_event(const struct tls_session *s)
 {
 	struct pollfd p = {.fd = s->fd, .events = POLLOUT};
@@ -485,9 +485,9 @@ ssize_t tls_receive(struct tls_session *s, char *out, size_t room)
 	return (ssize_t)done;
 }
 
-// Where the bytes of records are gathered, one of each thread. They may be of a mapped file that shrinks: who reads them then
-// gets SIGBUS, but for the kernel it is an error. So the kernel copies them, into this memory, which is a file too. That
-// makes a page of 392 KB a tenth more expensive than if OpenSSL read it where it is.
+// Where the bytes of records are gathered, one of each thread. They may be of a mapped file that shrinks: who reads
+// them then gets SIGBUS, but for the kernel it is an error. So the kernel copies them, into this memory, which is a
+// file too. That makes a page of 392 KB a tenth more expensive than if OpenSSL read it where it is.
 struct gathering {
 	int file;
 	char *bytes;

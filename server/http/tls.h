@@ -51,12 +51,12 @@ int tls_handshake(struct tls_session *s);
 // The socket has another descriptor from now on.
 void tls_move(struct tls_session *s, int fd);
 
-// After the handshake, for a caller that waits for edge-triggered events as on a plain socket. They return what recv() and
-// sendmsg() would, and set errno. Where they return less than there is room for, or EAGAIN, an event follows. EINTR: the
-// caller lets others go first and calls again.
+// After the handshake, for a caller that waits for edge-triggered events as on a plain socket. They return what recv()
+// and sendmsg() would, and set errno. Where they return less than there is room for, or EAGAIN, an event follows.
+// EINTR: the caller lets others go first and calls again.
 ssize_t tls_receive(struct tls_session *s, char *out, size_t room);
-// Sends as few records as possible. After an error the caller passes the same bytes again, perhaps at another address. They
-// may be of mapped files that shrink: EFAULT.
+// Sends as few records as possible. After an error the caller passes the same bytes again, perhaps at another address.
+// They may be of mapped files that shrink: EFAULT.
 enum { TLS_PARTS = 2 }; // at most
 ssize_t tls_send(struct tls_session *s, const struct iovec *part, size_t parts);
 // Sends close_notify, if the socket has room for it.

@@ -36,6 +36,6 @@ struct worker_job {
 bool worker_pool_submit(struct worker_pool *pool, const struct worker_job *job) __attribute__((warn_unused_result));
 // The same without fair_queue, for a job that must not be refused.
 void worker_pool_submit_always(struct worker_pool *pool, thread_pool_fn *fn, void *job);
-// The places for what needs many jobs, such as an upload, so that a pool that hangs does not collect all connections. NULL:
-// the pools were made without places.
+// The places for what needs many jobs, such as an upload, so that a pool that hangs does not collect all connections.
+// NULL: the pools were made without places.
 struct share_pool *worker_pool_places(const struct worker_pool *pool);

@@ -46,8 +46,8 @@ struct reply *reply_new(unsigned status, const char *type, struct blob *body);
 // A reply whose body a stream produces. Takes over the caller's reference to the stream. For one client: the caller
 // must not keep it.
 struct reply *reply_stream(unsigned status, const char *type, struct stream *stream, uint64_t length);
-// Sets the reason phrase, while the reply is built: twine and pip show nothing else of a refusal. It is the first line of
-// the text, of which at most REPLY_PHRASE bytes count; what is not printable ASCII becomes "?".
+// Sets the reason phrase, while the reply is built: twine and pip show nothing else of a refusal. It is the first line
+// of the text, of which at most REPLY_PHRASE bytes count; what is not printable ASCII becomes "?".
 void reply_set_phrase(struct reply *r, const char *text);
 // A line of text for people and logs. Adds the line end. Of a refusal it is the reason phrase too, without the number.
 struct reply *reply_text(unsigned status, const char *fmt, ...) PRINTF_LIKE(2, 3);

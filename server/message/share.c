@@ -130,8 +130,8 @@ static bool have_same_holder(const struct share_part *a, const struct share_part
 	return false;
 }
 
-// The part that is to be taken back for another one, of the largest holder; NULL: none. is_beyond: the other one's holder
-// has its share already.
+// The part that is to be taken back for another one, of the largest holder; NULL: none. is_beyond: the other one's
+// holder has its share already.
 static struct share_part *choose_part(const struct share_pool *p, const struct share_part *other, bool is_beyond)
 {
 	struct share_part *found = NULL;

@@ -521,8 +521,8 @@ static bool asks_for_project(const struct page_query *q)
 	return q->match->project.len > 0;
 }
 
-// The list of all leaves out retired platforms, unless one is named: what was built for it stays known. The caller frees
-// the array.
+// The list of all leaves out retired platforms, unless one is named: what was built for it stays known. The caller
+// frees the array.
 static const char **list_names(const struct page_query *q, size_t *count)
 {
 	const char **name = xcalloc(q->platforms + 1, sizeof(const char *));

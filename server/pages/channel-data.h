@@ -16,8 +16,8 @@
 #include "server/pages/html-layout.h"
 #include "server/pages/trend-picture.h"
 
-// The history of a view: the evidence of the last days, how many tests passed on each of them, and the generations of its
-// membership.
+// The history of a view: the evidence of the last days, how many tests passed on each of them, and the generations of
+// its membership.
 enum { CHANNEL_GENERATION_FILES = 100 }; // of a generation that are shown
 
 // What a generation changed, on the platforms of the view.
@@ -124,7 +124,8 @@ struct channel_runs_query {
 	bool sees_names;         // else those of people and tokens, and their addresses, are ""
 };
 
-// The history alone. The strings belong to the arena. Errors of the catalog. The caller releases *out if this returns 0.
+// The history alone. The strings belong to the arena. Errors of the catalog. The caller releases *out if this returns
+// 0.
 int channel_runs_read(struct catalog *c, const struct channel_runs_query *query, struct arena *text,
 	struct channel_runs *out, struct err *e) MUST_CHECK;
 void channel_runs_release(struct channel_runs *r); // all zero is fine; for CLEANUP

@@ -151,8 +151,8 @@ static const char *version_of_next(const struct channel_row *row)
 	return row->next ? row->next->version : NULL;
 }
 
-// Whether the row says the same as the one before of another Python, so that one line stands for both. A record is about
-// one Python.
+// Whether the row says the same as the one before of another Python, so that one line stands for both. A record is
+// about one Python.
 static bool is_same_line(const struct channel_data *d, const struct channel_row *a, const struct channel_row *b)
 {
 	for (size_t i = 0; i < d->kinds && (a->test || b->test); i++)
@@ -583,7 +583,8 @@ struct jsondoc *channel_json(const struct channel_data *d)
 
 // --- the page ---
 
-// Whether the client may read the view from which files are promoted: it may have a private platform that this one lacks.
+// Whether the client may read the view from which files are promoted: it may have a private platform that this one
+// lacks.
 static bool may_see_source(const struct page_query *q, const struct config_view *own)
 {
 	const struct view *source = own->from ? site_view(q->site, str_from(own->from)) : NULL;

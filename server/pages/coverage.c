@@ -15,8 +15,8 @@
 
 enum { MAKERS = 16 };
 
-// What makes the matrices of the projects that the client may read on the same platforms: a token may be for some projects
-// only.
+// What makes the matrices of the projects that the client may read on the same platforms: a token may be for some
+// projects only.
 struct coverage_maker {
 	bool *has; // by site->store.platform
 	const struct platform **platform;
@@ -129,7 +129,8 @@ static int open_maker(struct coverage_reader *r, struct coverage_maker *m, struc
 	return project_matrix_open(&options, &m->maker, e);
 }
 
-// The maker for what the client may read of this project. A new one takes the place of the first where there are too many.
+// The maker for what the client may read of this project. A new one takes the place of the first where there are too
+// many.
 static struct coverage_maker *find_maker(struct coverage_reader *r, const char *project, struct err *e)
 {
 	const struct store *store = &r->query->site->store;
@@ -213,8 +214,8 @@ static void coverage_data_release(struct coverage_data *d)
 	*d = (struct coverage_data){0};
 }
 
-// Ends sooner than at q->limit rows where that takes too long or becomes too large; then next is set. At least one row is
-// made. Errors of project_matrix_make(). The caller releases *out if this returns 0.
+// Ends sooner than at q->limit rows where that takes too long or becomes too large; then next is set. At least one row
+// is made. Errors of project_matrix_make(). The caller releases *out if this returns 0.
 static int coverage_data_read(struct page_query *q, struct coverage_data *out, struct err *e)
 {
 	*out = (struct coverage_data){0};

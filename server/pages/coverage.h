@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The matrices of many projects, as /-/coverage shows them: which wheels their newest versions have in each environment of
-// the platforms that a client may read. One thread fills a value; any thread may read it.
+// The matrices of many projects, as /-/coverage shows them: which wheels their newest versions have in each environment
+// of the platforms that a client may read. One thread fills a value; any thread may read it.
 #pragma once
 
 #include "builder/missing/project-matrix.h"

@@ -180,8 +180,8 @@ static bool is_on_home(const struct home_page_stats *stats, const struct platfor
 	return readable_has(stats->readable, p, NULL) && !retired_is(p);
 }
 
-// Of several platforms, the first one that the client may read stands for the job's: pip must not get what was built for
-// another one. Where the default view shows nothing to the client, the index is the platform's own.
+// Of several platforms, the first one that the client may read stands for the job's: pip must not get what was built
+// for another one. Where the default view shows nothing to the client, the index is the platform's own.
 static void choose_index(struct home_page_writer *w, const char *base)
 {
 	const struct store *store = &w->site->store;

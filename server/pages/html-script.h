@@ -2,8 +2,9 @@
 // The script of the pages for people. Each page works without it. Only html-layout.c includes it.
 #pragma once
 
-// The first part adds the copy buttons; navigator.clipboard is missing on plain http. The second shows what a search finds:
-// a combobox with a listbox, as WAI-ARIA 1.2 describes it, and a line for screen readers that tells how many there are.
+// The first part adds the copy buttons; navigator.clipboard is missing on plain http. The second shows what a search
+// finds: a combobox with a listbox, as WAI-ARIA 1.2 describes it, and a line for screen readers that tells how many
+// there are.
 static const char script_text[] =
 	"for(const c of document.querySelectorAll('figure>pre>code')){const b=document.createElement('button');\n"
 	"b.type='button';b.textContent='Copy';b.onclick=async()=>{\n"

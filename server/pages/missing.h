@@ -24,8 +24,8 @@ struct missing_query {
 	int64_t cpu_end;                   // clock_thread_ms() at which the answer has taken too long; 0: never
 };
 
-// What a query with the arguments of missing_page asks for. NULL, or the reply to one that cannot be answered, which the
-// caller drops.
+// What a query with the arguments of missing_page asks for. NULL, or the reply to one that cannot be answered, which
+// the caller drops.
 struct reply *missing_query_read(const struct page_query *page, struct missing_query *q);
 // Appends the answer as JSON. Errors of missing_make; ERR_LIMIT: it is too large.
 int missing_query_json(struct server_context *s, struct catalog *c, const struct missing_query *q, struct buf *out,

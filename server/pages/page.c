@@ -412,8 +412,9 @@ static struct blob *write_spool_file(const char *catalog_path, struct str bytes,
 	return blob_map_own(file.fd, bytes.len, e);
 }
 
-// Large answers go into files without a name, beside the catalog: clients that hardly read them then take no memory, and
-// what pip needs finds room. Takes over the bytes. They stay in memory where the disk is nearly full or has no such files.
+// Large answers go into files without a name, beside the catalog: clients that hardly read them then take no memory,
+// and what pip needs finds room. Takes over the bytes. They stay in memory where the disk is nearly full or has no such
+// files.
 static struct blob *answer_spool(const char *catalog_path, struct buf *bytes)
 {
 	struct err e = ERR_INIT;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The framework of the pages for people. A page is a row, struct page_row, in a file of its own: what may be asked, what the
-// asker must be able to read, how the answer is made as a document, and how HTML is made of that document. page.c does the
-// rest for all of them: it reads and checks the query, finds out once what the asker may read, makes the key of the page
-// cache from these typed values, chooses the form, compresses, and keeps what is costly.
+// The framework of the pages for people. A page is a row, struct page_row, in a file of its own: what may be asked,
+// what the asker must be able to read, how the answer is made as a document, and how HTML is made of that document.
+// page.c does the rest for all of them: it reads and checks the query, finds out once what the asker may read, makes
+// the key of the page cache from these typed values, chooses the form, compresses, and keeps what is costly.
 //
 // A route of the table has page_inline and page_worker as its handlers, and the row as its page. Any thread; a query
 // belongs to one.
@@ -69,7 +69,8 @@ struct page_query {
 	size_t platforms, nameds;
 	enum page_form form;
 	enum page_coding coding;
-	// Decoded; "": not given. A kept page has only those that its row names; in others a text without a form needs no row.
+	// Decoded; "": not given. A kept page has only those that its row names; in others a text without a form needs
+	// no row.
 	char text[ARGUMENT_COUNT][REQUEST_ARGUMENT_SIZE];
 	size_t limit;                                     // rows of each list
 	char project[LIMIT_FILE_NAME + 1];                // of the path, in normal form
@@ -145,25 +146,25 @@ bool page_list_has(const char *list, const char *name);
 // 400.
 struct reply *page_read_arguments(struct page_query *q, const struct request *r);
 
-// The part of a page that says which members of views the store has lost: of explainer/explain-membership.h. lost: NULL or
-// empty: nothing is written. The first writes a word for the header; up: the path from the page to "/-".
+// The part of a page that says which members of views the store has lost: of explainer/explain-membership.h. lost: NULL
+// or empty: nothing is written. The first writes a word for the header; up: the path from the page to "/-".
 void losses_state(const struct jsondoc *lost, struct buf *out);
 void losses_table(const struct jsondoc *lost, const char *up, struct buf *out);
 
 // Which index of this server a job takes, and the command that installs from it: a job on one platform takes that
 // platform's index, so that pip gets nothing that was built for another one.
 //
-// The view's index for jobs on the first of these platforms that the view has; of a view with one platform its own. base:
-// the URL of this server. All is borrowed.
+// The view's index for jobs on the first of these platforms that the view has; of a view with one platform its own.
+// base: the URL of this server. All is borrowed.
 struct client_index install_index_of(const struct site *s, const struct view *v,
 	const struct platform *const *platform, size_t platforms, const char *base);
-// Adds "pip install --index-url URL REQUIREMENT", as text. The requirement has no characters that a shell reads but "!", with
-// which it is quoted.
+// Adds "pip install --index-url URL REQUIREMENT", as text. The requirement has no characters that a shell reads but
+// "!", with which it is quoted.
 void install_index_command(const struct client_index *x, const char *requirement, struct buf *out);
 // Adds the path, from "/" on, of the page that says how clients use the index, as part of a URL.
 void install_index_page(const struct client_index *x, struct buf *out);
-// Adds the link to all projects: to the list of the default view, or, where there is none, to the table of what each takes.
-// root: the relative URL of "/".
+// Adds the link to all projects: to the list of the default view, or, where there is none, to the table of what each
+// takes. root: the relative URL of "/".
 void all_projects_link(const struct site *s, const char *root, struct buf *out);
 
 // The pages.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page of the last plan of a prune reads: its files, with what a plan would say of them now, which of them a person
-// leaves out, and whether it was applied. One thread at a time.
+// What the page of the last plan of a prune reads: its files, with what a plan would say of them now, which of them a
+// person leaves out, and whether it was applied. One thread at a time.
 #pragma once
 
 #include "lib/base/arena.h"
@@ -11,8 +11,8 @@
 #include "lib/state/store/store.h"
 #include "server/pages/page.h"
 
-// Whether the last plan of a prune was applied: its tombstones say so, which name the plan. What was restored since does
-// not count. One thread at a time.
+// Whether the last plan of a prune was applied: its tombstones say so, which name the plan. What was restored since
+// does not count. One thread at a time.
 struct plan_applied {
 	uint64_t files; // that are unlisted by it now; 0: it was not applied, or all was restored
 	int64_t when;   // seconds since 1970: its last apply
@@ -28,8 +28,8 @@ void plan_applied_release(struct plan_applied *a); // all zero is fine; for CLEA
 // {"at", "by", "command", "files"}, of one that was applied. The caller frees it.
 struct jsondoc *plan_applied_json(const struct plan_applied *a);
 
-// Files of the last plan of a prune, with what a plan would say of them now: what `prune apply` checks again, by what the
-// catalog knows; neither upstream nor the files are looked at. One thread at a time.
+// Files of the last plan of a prune, with what a plan would say of them now: what `prune apply` checks again, by what
+// the catalog knows; neither upstream nor the files are looked at. One thread at a time.
 struct upstreams;
 
 // Of a file that the plan removes.
@@ -71,12 +71,12 @@ struct plan_check {
 	const char *policy_hash; // of the plan; NULL: unknown
 };
 
-// Sets the state of each row that the plan removes, and *has_changed: whether the policy is another one now. Errors of the
-// catalog and of the policy's lists.
+// Sets the state of each row that the plan removes, and *has_changed: whether the policy is another one now. Errors of
+// the catalog and of the policy's lists.
 int plan_rows_check(struct plan_rows *rows, const struct plan_check *check, bool *has_changed, struct err *e) MUST_CHECK;
 
-// The files of a plan that a person leaves out on its page, and the command that applies the plan without them. The page
-// keeps nothing: the choice is in its URL, as numbers of one plan. One thread at a time.
+// The files of a plan that a person leaves out on its page, and the command that applies the plan without them. The
+// page keeps nothing: the choice is in its URL, as numbers of one plan. One thread at a time.
 // All zero is none.
 struct plan_choice {
 	int64_t id[LIMIT_PLAN_CHOSEN]; // numbers of files (struct catalog_planned), each once
@@ -90,8 +90,8 @@ bool plan_choice_has(const struct plan_choice *x, int64_t id);
 // Adds "12-7-9" without the numbers of these rows. rows NULL: all numbers.
 void plan_choice_write(const struct plan_choice *x, const struct plan_rows *rows, struct buf *out);
 
-// Adds a word of a shell command, in quotes where it needs them. A control character becomes "?", which --except takes as
-// any character.
+// Adds a word of a shell command, in quotes where it needs them. A control character becomes "?", which --except takes
+// as any character.
 void plan_choice_shell_word(struct buf *out, const char *word);
 // Adds the command, as HTML. chosen: the files that are left out. file: the name of the plan file; NULL: unknown.
 void plan_choice_command(struct buf *out, const struct plan_rows *chosen, const char *file);

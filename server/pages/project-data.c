@@ -414,7 +414,8 @@ static int read_matrix(struct catalog *c, const struct project_query *q, struct 
 		return -1;
 	if (find_tried_version(q, d, e) < 0)
 		return -1;
-	// A project that was only tried to be built, and that upstream is not known to have, is shown with that version.
+	// A project that was only tried to be built, and that upstream is not known to have, is shown with that
+	// version.
 	if (d->matrix.version || *q->version || !d->tried)
 		return 0;
 	project_matrix_release(&d->matrix);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the page of a project shows: its matrix of platforms and Pythons, versions, files, what METADATA says, and files
 // that are on no page. It is copied out of the catalog, and knows only the platforms that the query names. Nothing is
-// read from a platform's folder, so a volume that hangs delays nothing. One thread fills a value; any thread may read it.
+// read from a platform's folder, so a volume that hangs delays nothing. One thread fills a value; any thread may read
+// it.
 #pragma once
 
 #include "builder/missing/project-matrix.h"
@@ -112,20 +113,20 @@ void project_data_release(struct project_data *d); // all zero is fine; for CLEA
 // Whether the query asks for this cell.
 bool project_query_has(const struct project_query *q, const struct matrix_cell *cell);
 
-// The views by which a wheel of one platform is for clients of another: the query's; without one those that show all files
-// of several platforms, all of which it has. Where there is no default view there are none, because each job takes the
-// index of its platform. Only site, view and platforms of the query are read. The caller frees the array.
+// The views by which a wheel of one platform is for clients of another: the query's; without one those that show all
+// files of several platforms, all of which it has. Where there is no default view there are none, because each job
+// takes the index of its platform. Only site, view and platforms of the query are read. The caller frees the array.
 struct matrix_view *matrix_views_of(const struct project_query *q, size_t *count);
-// Adds a note on cells with a wheel of another platform, if there are any: which index has it, and which has not. index: of
-// one of them.
+// Adds a note on cells with a wheel of another platform, if there are any: which index has it, and which has not.
+// index: of one of them.
 void matrix_others_note(size_t cells, const char *index, struct buf *out);
 
 // The project of the platforms whose name is most like this one, into name; "": none is like it.
 int project_data_suggest(struct catalog *c, const struct project_query *query, char name[LIMIT_FILE_NAME + 1],
 	struct err *e) MUST_CHECK;
 
-// The command that installs what the page shows, for a client that may read what the query may: adds it as text, and sets
-// the index that it names. False: no index of this server has a file of the version.
+// The command that installs what the page shows, for a client that may read what the query may: adds it as text, and
+// sets the index that it names. False: no index of this server has a file of the version.
 bool project_install_find(const struct project_data *d, const struct project_query *q, struct client_index *index,
 	struct buf *command);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds projects by name, among those that a client may read: in the directory of projects, and, where a view merges
-// upstream, among the names that upstream is known to have. Upstream is not asked. One thread at a time for each catalog.
+// upstream, among the names that upstream is known to have. Upstream is not asked. One thread at a time for each
+// catalog.
 #pragma once
 
 #include "lib/base/arena.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is not offered, and why: the rules of upstreams, block lists, lines of `deny` and `allow`, holds and waivers, statuses
-// of our projects, and which files of upstreams these and their age hide now; and what was served, or is listed, although
-// lists name it (lib/view/exposure.h). Of what is hidden a row stands for the files of one version that cool, or for all of a project
-// that are hidden for one reason. The projects are looked through by name, for WALK_MS or until the rows are full; the
-// next page begins behind the last one.
+// What is not offered, and why: the rules of upstreams, block lists, lines of `deny` and `allow`, holds and waivers,
+// statuses of our projects, and which files of upstreams these and their age hide now; and what was served, or is
+// listed, although lists name it (lib/view/exposure.h). Of what is hidden a row stands for the files of one version
+// that cool, or for all of a project that are hidden for one reason. The projects are looked through by name, for
+// WALK_MS or until the rows are full; the next page begins behind the last one.
 //
 // Who may not read all platforms sees the upstreams that his views merge, and the projects that he reads on one of his
 // platforms: which other names upstream was asked for says what others do. Who downloaded is for who sees all names.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of projects that the server asks upstreams for. However many clients want a project, it is requested once; who
-// wants it of other upstreams than those that are being asked waits for that, and asks then.
+// The table of projects that the server asks upstreams for. However many clients want a project, it is requested once;
+// who wants it of other upstreams than those that are being asked waits for that, and asks then.
 //
 // An entry holds the continuations that wait, its place in the fair queue (server/http/fair-queue.h), and the answer
-// until the catalog has it. An upstream is not asked for a project again for some seconds after an answer. Any thread may
-// call any function.
+// until the catalog has it. An upstream is not asked for a project again for some seconds after an answer. Any thread
+// may call any function.
 #pragma once
 
 #include "lib/state/config/config.h"
@@ -26,8 +26,8 @@ void page_requests_cancel(struct page_requests *a);
 bool page_requests_is_cancelled(struct page_requests *a);
 
 // Whether the project may be requested now; true as well while its request is queued or in flight. An answer that was
-// asked for before since (seconds since 1970) does not delay a new request, nor does one for another order that did not ask all
-// upstreams of depends (bits by number).
+// asked for before since (seconds since 1970) does not delay a new request, nor does one for another order that did not
+// ask all upstreams of depends (bits by number).
 bool page_requests_may_ask(struct page_requests *a, const char *project, const struct config_order *order,
 	uint32_t depends, int64_t since);
 enum page_requests_joined {
@@ -35,8 +35,8 @@ enum page_requests_joined {
 	PAGE_REQUESTS_JOINED,
 	PAGE_REQUESTS_FULL, // the queue is full, for the client at peer or for all. The continuation was not kept
 };
-// Requests the project from these upstreams, or joins its request. peer: the client's address; NULL: "unix". continuation NULL: the request
-// is made even if no client waits for it.
+// Requests the project from these upstreams, or joins its request. peer: the client's address; NULL: "unix".
+// continuation NULL: the request is made even if no client waits for it.
 enum page_requests_joined page_requests_join(struct page_requests *a, const char *project,
 	const struct config_order *order, const char *peer, struct continuation *continuation);
 // Resumes the continuations whose clients have left, and removes queued requests that only they wanted. Called once a

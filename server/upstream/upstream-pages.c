@@ -185,8 +185,8 @@ struct upstream_pages {
 	void *ctx; // for learn
 	atomic_bool is_offline;
 	_Atomic uint64_t told[TOLD_SLOTS]; // hashes of the file names with two hashes that the log has
-	// The hash of the project, and of the order, selects the slot. A slot has other bits of the hash, and the second until which the page
-	// is fresh.
+	// The hash of the project, and of the order, selects the slot. A slot has other bits of the hash, and the
+	// second until which the page is fresh.
 	_Atomic uint64_t fresh[FRESH_SLOTS];
 };
 

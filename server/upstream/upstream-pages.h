@@ -40,8 +40,8 @@ void upstream_pages_clear(struct upstream_pages *g);
 void upstream_pages_drop_left(struct upstream_pages *g);
 void upstream_pages_count(struct upstream_pages *g, struct fair_queue_counts *out);
 
-// An order of upstreams is that of config.h, not empty; each may be asked for the project. The pages of answers have the
-// hidden files too (upstream_report_listed()).
+// An order of upstreams is that of config.h, not empty; each may be asked for the project. The pages of answers have
+// the hidden files too (upstream_report_listed()).
 
 // Whether what is in memory of the project may be sent without looking it up. Does not block: for the event loop.
 bool upstream_pages_is_fresh(struct upstream_pages *g, struct str project, const struct config_order *order);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What unpacking alone costs: prints the seconds of processor time in which the ELF members of these wheels are unpacked,
-// by the code that the indexer uses. The files are in memory meanwhile, and nothing is read of the members.
+// What unpacking alone costs: prints the seconds of processor time in which the ELF members of these wheels are
+// unpacked, by the code that the indexer uses. The files are in memory meanwhile, and nothing is read of the members.
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For LD_PRELOAD: the functions of a libmicrohttpd whose imports lack two letters. They are those of the kernel, so the program's
-// own functions are not called.
+// For LD_PRELOAD: the functions of a libmicrohttpd whose imports lack two letters. They are those of the kernel, so the
+// program's own functions are not called.
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For LD_PRELOAD: the folder /etc/wheelcache is $ETC_BENEATH. So a test needs no file in /etc of the machine, and no right
-// to make one.
+// For LD_PRELOAD: the folder /etc/wheelcache is $ETC_BENEATH. So a test needs no file in /etc of the machine, and no
+// right to make one.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For LD_PRELOAD: resolving, creating or touching a path hangs, as on a volume whose server is away. The file $HANG_BENEATH
-// contains a part of the paths that hang, as long as it contains it; empty or missing: none hangs.
+// For LD_PRELOAD: resolving, creating or touching a path hangs, as on a volume whose server is away. The file
+// $HANG_BENEATH contains a part of the paths that hang, as long as it contains it; empty or missing: none hangs.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For LD_PRELOAD: the wall clock is ahead by the number of seconds in the file $WALL_BENEATH, or behind where the number
-// is negative; empty or missing: 0. Times of files stay those of the system.
+// For LD_PRELOAD: the wall clock is ahead by the number of seconds in the file $WALL_BENEATH, or behind where the
+// number is negative; empty or missing: 0. Times of files stay those of the system.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdlib.h>

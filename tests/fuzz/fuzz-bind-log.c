@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of the dynamic loader: the parts of a binding lie within its line, in their order, and a line that is written of
-// them has the same parts.
+// Lines of the dynamic loader: the parts of a binding lie within its line, in their order, and a line that is written
+// of them has the same parts.
 #include "builder/probe/bind-check.h"
 
 #include <string.h>

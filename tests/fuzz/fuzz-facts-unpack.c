@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packed facts of a wheel, as a catalog has them, and the same before compression: what can be unpacked is packed again.
+// Packed facts of a wheel, as a catalog has them, and the same before compression: what can be unpacked is packed
+// again.
 #include "lib/facts/wheel-facts.h"
 #include "lib/format/compress.h"
 #include "tests/fuzz/fuzz.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Renders standard input for tests in Python: render-readme plain|markdown|rst|TYPE [PREFIX [LINKS]]. TYPE is a
-// Description-Content-Type. PREFIX is in front of ids; LINKS is in front of relative links, which are dropped without it.
+// Description-Content-Type. PREFIX is in front of ids; LINKS is in front of relative links, which are dropped without
+// it.
 #include <stdio.h>
 
 #include "lib/base/limits.h"

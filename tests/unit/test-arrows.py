@@ -88,6 +88,7 @@ BANNED = "alloca atoi atol goto gets sprintf strcat strcpy strncpy strtok vsprin
 COUNTED = "|".join("changes connections days dependencies errors failures files findings folders generations hashes holds hours libraries "
                    "lines look-ups members modules names packages platforms processors projects records results rows tests threads times "
                    "tokens versions views waivers warnings wheels yanks".split())
+COMMENT_COLUMNS = 120
 FUNCTION_LINES = 60
 FILE_LINES = 800
 # A word with one meaning: the modules whose names and texts may have it for that, and names that may stand anywhere.
@@ -279,6 +280,8 @@ def limits_are_kept(tree):
             yield f"{path}: has {len(lines)} lines"
         begin = None
         for number, line in enumerate(lines, 1):
+            if line.lstrip().startswith("//") and len(line.expandtabs(8)) > COMMENT_COLUMNS:
+                yield f"{path}:{number}: a comment of {len(line.expandtabs(8))} columns"
             if line == "{":
                 begin = number
             elif line == "}" and begin:
@@ -400,6 +403,7 @@ BROKEN = [
     (files_begin_as_they_should, {"cli/a.h": SPDX}, "cli/a.h: has no #pragma once"),
     (limits_are_kept, {"cli/a.c": "\n" * 801}, "cli/a.c: has 801 lines"),
     (limits_are_kept, {"cli/a.c": "int f(void)\n{\n" + "\t;\n" * 61 + "}\n"}, "cli/a.c:2: a function of 61 lines"),
+    (limits_are_kept, {"cli/a.c": "\t// " + "x" * 110 + "\n"}, "cli/a.c:1: a comment of 121 columns"),
     (structs_have_names_of_their_own, {"cli/a.c": "struct row {\n", "cli/b.h": "static const struct row {\n"},
      "struct row is in cli/a.c cli/b.h"),
     (static_names_say_of_what, {f"cli/{name}.c": "static int\nrun(int a,\n\tint b)\n{\n}\n" for name in "abc"},

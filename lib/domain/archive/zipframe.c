@@ -120,8 +120,8 @@ static int read_local(struct zipwindow *w, struct zipmember *m, uint64_t next, u
 	struct str fields = {at + ZIP_LOCAL_SIZE + name_len, extra_len};
 	if (zipextra_parse(fields, m->name, extra, e) < 0 || check_header(at, m, e) < 0)
 		return -1;
-	// Compares the sizes in the header and those in its ZIP64 field, which must have both (APPNOTE 4.5.3). Bazel writes the
-	// field even if the sizes fit the header.
+	// Compares the sizes in the header and those in its ZIP64 field, which must have both (APPNOTE 4.5.3). Bazel
+	// writes the field even if the sizes fit the header.
 	bool later = *flags & ZIP_FLAG_DESCRIPTOR;
 	uint64_t packed = zip_get32(at + 18), size = zip_get32(at + 22);
 	size_t len = extra->zip64.len;

@@ -198,8 +198,8 @@ static int take_dynamic_name(struct elf_dynamic *d, const GElf_Dyn *entry, struc
 	return 0;
 }
 
-// Whether the file has debugging information alone (objcopy --only-keep-debug): its headers are those of the library, but
-// what they lead to is not in the file. No loader loads it.
+// Whether the file has debugging information alone (objcopy --only-keep-debug): its headers are those of the library,
+// but what they lead to is not in the file. No loader loads it.
 static bool is_debug_file(const struct elf_dynamic *d)
 {
 	for (Elf_Scn *s = NULL; (s = elf_nextscn(d->r->elf, s));) {
@@ -443,7 +443,8 @@ static int read_header(struct elf_reading *r, struct err *e)
 	GElf_Ehdr h;
 	if (elf_kind(r->elf) != ELF_K_ELF || !gelf_getehdr(r->elf, &h) || elf_getphdrnum(r->elf, &r->segments) < 0)
 		return elf_damaged(e, "its header");
-	// Section 0 may have a larger number, which libelf takes, and no loader: what libelf finds is not what is loaded.
+	// Section 0 may have a larger number, which libelf takes, and no loader: what libelf finds is not what is
+	// loaded.
 	if (h.e_phnum == PN_XNUM)
 		return elf_damaged(e, "its program headers are more than a loader takes");
 	if (h.e_phnum != r->segments) // libelf leaves out those behind the end of the file

@@ -64,9 +64,9 @@ bool elf_is_elf(struct str bytes);
 // bytes of names. Time and memory are bounded by these limits and the size of the file. The caller releases *out if
 // this returns 0.
 int elf_facts_read(struct str bytes, struct elf_facts *out, struct err *e) MUST_CHECK;
-// The same for a file of which bytes has only these parts, and zeros between them; NULL: it has all. left: bytes that the
-// facts of this file and further ones may have, less those of this file, even if it fails: names in a file overlap, so a
-// small file can take long. ERR_LIMIT: it has more.
+// The same for a file of which bytes has only these parts, and zeros between them; NULL: it has all. left: bytes that
+// the facts of this file and further ones may have, less those of this file, even if it fails: names in a file overlap,
+// so a small file can take long. ERR_LIMIT: it has more.
 struct elf_outline;
 int elf_facts_read_parts(struct str bytes, const struct elf_outline *parts, size_t *left, struct elf_facts *out,
 	struct err *e) MUST_CHECK;

@@ -28,8 +28,8 @@ bool manylinux_allows_library(const struct manylinux *tag, struct str soname);
 bool musllinux_allows_library(const char *arch, struct str soname);
 // Whether forbidden-symbols.txt has the symbol, of any library.
 bool manylinux_judges_symbol(struct str symbol);
-// Whether a wheel with this tag may need the symbol of a library that the tag allows; a weak reference always may. Symbols
-// that forbidden-symbols.txt does not have are allowed.
+// Whether a wheel with this tag may need the symbol of a library that the tag allows; a weak reference always may.
+// Symbols that forbidden-symbols.txt does not have are allowed.
 bool manylinux_allows_symbol(const struct manylinux *tag, struct str soname, struct str symbol);
 // The same for musllinux.
 bool musllinux_allows_symbol(struct str soname, struct str symbol);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lock files that stay in memory while they are unchanged: a server reads the same ones for each page that is about what
-// branches want. The last used ones stay, of all threads together up to LIMIT_LOCKS_KEPT bytes of memory. Each look asks the
-// file system; a file that changed within the last two seconds is read again, because its next change may not show.
+// Lock files that stay in memory while they are unchanged: a server reads the same ones for each page that is about
+// what branches want. The last used ones stay, of all threads together up to LIMIT_LOCKS_KEPT bytes of memory. Each
+// look asks the file system; a file that changed within the last two seconds is read again, because its next change may
+// not show.
 #pragma once
 
 #include "lib/base/err.h"

@@ -42,7 +42,8 @@ static bool is_toml_key(struct str text)
 	return true;
 }
 
-// The first line that is no comment decides: "[…" or "key =" is TOML. In requirements "=" behind one word is never alone.
+// The first line that is no comment decides: "[…" or "key =" is TOML. In requirements "=" behind one word is never
+// alone.
 static bool is_toml(struct str text)
 {
 	while (text.ptr) {

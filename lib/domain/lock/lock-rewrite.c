@@ -206,8 +206,8 @@ static int read_json_again(struct rewriter *r)
 
 // --- requirements ---
 
-// Where the URL stands in the lines that are one requirement, from its first line on. A URL has no blanks, so a line that
-// goes on does not cut it.
+// Where the URL stands in the lines that are one requirement, from its first line on. A URL has no blanks, so a line
+// that goes on does not cut it.
 static size_t find_in_lines(const struct rewriter *r, unsigned number, struct str url)
 {
 	struct str rest = r->text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock file (lock.h) with other URLs, for a network that has another index than the one that the lock was made with: of
-// the copy only the URLs of indexes and of files differ, byte for byte. One thread.
+// A lock file (lock.h) with other URLs, for a network that has another index than the one that the lock was made with:
+// of the copy only the URLs of indexes and of files differ, byte for byte. One thread.
 #pragma once
 
 #include "lib/base/err.h"
@@ -22,7 +22,7 @@ struct lock_rewritten {
 };
 
 // Appends the copy to out. What a version control, a folder or a file URL is stays. The errors of lock_parse();
-// ERR_INVALID, with "path:line: ": a URL that names no wheel and no sdist, or a list of links (--find-links); a URL that is
-// written with escapes, so that it cannot be replaced alone; those of fn.
+// ERR_INVALID, with "path:line: ": a URL that names no wheel and no sdist, or a list of links (--find-links); a URL
+// that is written with escapes, so that it cannot be replaced alone; those of fn.
 int lock_rewrite(struct str text, const struct lock_rewriting *how, struct buf *out, struct lock_rewritten *done,
 	struct err *e) MUST_CHECK;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What lock files of Python projects name: uv.lock, pylock.toml (PEP 751), poetry.lock, pdm.lock, Pipfile.lock and
 // requirements with hashes. Which of these a file is, its content says, never its name. Versions of a format that are
-// not known are refused, and unknown keys ignored. What a lock cannot say is unknown: Pipfile.lock and requirements name no
-// files but hashes, and poetry before 2 has no markers.
+// not known are refused, and unknown keys ignored. What a lock cannot say is unknown: Pipfile.lock and requirements
+// name no files but hashes, and poetry before 2 has no markers.
 //
 // A lock is constant once it is read (lock-read.h), so any thread may use it.
 #pragma once

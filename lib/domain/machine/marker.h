@@ -27,8 +27,8 @@ struct marker_choice {
 	const char *const *extra, *const *group;
 	size_t extras, groups;
 };
-// The same with a choice, which NULL is not: a marker of a lock file asks for extras (PEP 751). What uv writes for extras
-// that exclude each other ("extra-3-foo-cpu") holds: which of them is taken, only the installation knows.
+// The same with a choice, which NULL is not: a marker of a lock file asks for extras (PEP 751). What uv writes for
+// extras that exclude each other ("extra-3-foo-cpu") holds: which of them is taken, only the installation knows.
 int marker_micros_chosen(struct str marker, const struct machine *machine, const struct python *python,
 	const struct marker_choice *choice, uint64_t *micros, struct err *e) MUST_CHECK;
 // Checks that the text is a marker. The same errors.

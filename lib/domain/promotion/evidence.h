@@ -48,7 +48,8 @@ struct evidence {
 
 // Lower-case letters, digits and single dashes between them, at most LIMIT_EVIDENCE_KIND bytes.
 bool evidence_kind_is_valid(struct str kind);
-// A Python as evidence and cells name it: the one spelling that python_print() has, so that equal text is the same Python.
+// A Python as evidence and cells name it: the one spelling that python_print() has, so that equal text is the same
+// Python.
 bool evidence_python_is_valid(struct str python);
 
 // Reads a record. ERR_INVALID names the value that is absent or wrong; ERR_LIMIT: more than LIMIT_EVIDENCE bytes or

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides which versions of a project a view keeps ([view NAME] keep-versions, keep-days). A version stays if it is one
-// of the newest, if it is young, if it is the newest that installs in some environment of the view, or if the operator's
-// lists or branches want it; then all of its files stay. Pure functions; any thread.
+// of the newest, if it is young, if it is the newest that installs in some environment of the view, or if the
+// operator's lists or branches want it; then all of its files stay. Pure functions; any thread.
 #pragma once
 
 #include <stdbool.h>

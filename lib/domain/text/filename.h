@@ -36,7 +36,8 @@ struct filename {
 // *out; otherwise ERR_INVALID with the part and the reason, and *out is not touched.
 int filename_parse(struct str filename, struct filename *out, struct err *e) MUST_CHECK;
 void filename_release(struct filename *f);
-// Compares the build tags of two wheels with equal tags; "": none, which is the least. Below 0: installers prefer other.
+// Compares the build tags of two wheels with equal tags; "": none, which is the least. Below 0: installers prefer
+// other.
 int filename_compare_builds(struct str one, struct str other);
 // The number of a build tag, LIMIT_BUILD_TAG - 1 at most; 0 of "".
 unsigned filename_build_number(struct str build);
@@ -50,8 +51,8 @@ int filename_parse_sdist(struct str filename, struct str project, struct str ver
 // another project's. Ownership as above.
 int filename_parse_listed(struct str filename, const char *project, struct filename *out, struct err *e) MUST_CHECK;
 
-// Called for one compatibility tag (PEP 425), such as "cp38-cp38-manylinux1_x86_64", in lower case; borrowed for the call. Returns 0 to
-// continue, or -1 with *e set, which ends the walk.
+// Called for one compatibility tag (PEP 425), such as "cp38-cp38-manylinux1_x86_64", in lower case; borrowed for the
+// call. Returns 0 to continue, or -1 with *e set, which ends the walk.
 typedef int filename_tag_fn(void *ctx, struct str tag, struct err *e);
 
 // Expands the wheel's three compressed sets: calls fn once for each tag, in the order of the sets. ERR_LIMIT, before

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The marks that a distribution file or a project can have, and the texts of the sidecars that hold them. The text of a
-// yank (PEP 592) is its reason; that of a tombstone, or of a project's status (PEP 792), is a JSON object with a "reason".
-// Pure functions; any thread.
+// yank (PEP 592) is its reason; that of a tombstone, or of a project's status (PEP 792), is a JSON object with a
+// "reason". Pure functions; any thread.
 #pragma once
 
 #include <stdbool.h>

@@ -29,8 +29,8 @@ struct name_query {
 	size_t most_wrong; // letters
 };
 
-// Reads what was typed: a name, some words of it, or a requirement, of which the name counts. False: it has no letter and
-// no digit, or it is too long.
+// Reads what was typed: a name, some words of it, or a requirement, of which the name counts. False: it has no letter
+// and no digit, or it is too long.
 bool name_query_read(struct str typed, struct name_query *out);
 // name: in normal form. NAME_MATCH_NEAR and worse are looked for only if wants_near, because they take longer.
 enum name_match name_query_match(const struct name_query *q, struct str name, bool wants_near);

@@ -42,6 +42,6 @@ typedef int requirements_line_fn(void *ctx, const struct requirements_line *line
 // also those of fn, begin with "path:line: ".
 int requirements_file_read(struct str text, const char *path, requirements_line_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
-// Calls fn with one requirement without options, as Requires-Dist has it (PEP 508, and the older form with parentheses):
-// the number of its line is 0. The same errors, without a beginning.
+// Calls fn with one requirement without options, as Requires-Dist has it (PEP 508, and the older form with
+// parentheses): the number of its line is 0. The same errors, without a beginning.
 int requirements_line_read(struct str text, requirements_line_fn *fn, void *ctx, struct err *e) MUST_CHECK;

@@ -19,8 +19,8 @@ struct metadata {
 int metadata_parse(struct str text, enum strictness strictness, struct findings *findings, struct metadata *out,
 	struct err *e) MUST_CHECK;
 
-// The licence that METADATA or PKG-INFO names (PEP 639): License-Expression, else the first line of License, else the last
-// classifier of a licence, without "License :: "; at most 200 bytes. A slice of the text; empty: there is none.
+// The licence that METADATA or PKG-INFO names (PEP 639): License-Expression, else the first line of License, else the
+// last classifier of a licence, without "License :: "; at most 200 bytes. A slice of the text; empty: there is none.
 struct str metadata_licence(struct str text);
 
 // The description of a project in METADATA or PKG-INFO (core metadata; PEP 566, 643): the text for people and its type.

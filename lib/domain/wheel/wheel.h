@@ -37,8 +37,8 @@ int wheel_take_metadata(struct wheel *w, enum strictness strictness, struct meta
 // this returns.
 int wheel_examine(const struct byte_source *bytes, const struct filename *name, enum strictness strictness,
 	struct wheel *out, struct err *e) MUST_CHECK;
-// The digest of what is installed (wheel.c), of any ZIP file whose members can be unpacked. ERR_LIMIT: they are far larger than the
-// file; other errors as wheel_examine().
+// The digest of what is installed (wheel.c), of any ZIP file whose members can be unpacked. ERR_LIMIT: they are far
+// larger than the file; other errors as wheel_examine().
 int wheel_content(const struct byte_source *bytes, uint8_t content_sha256[SHA256_SIZE], struct err *e) MUST_CHECK;
 
 // Checks the file WHEEL of a wheel (binary distribution format). A pure function; any thread.

@@ -22,8 +22,8 @@ typedef int audit_recent_fn(void *ctx, const struct audit_entry *entry, const ch
 int audit_recent(const struct audit_query *q, audit_recent_fn *fn, void *ctx, bool *is_whole, struct err *e) MUST_CHECK;
 
 // --- what a person asks of it ---
-// What a person asks of the audit log, and how an entry reads as a line: as wheelcache log and /-/log/ have it. Pure; any
-// thread.
+// What a person asks of the audit log, and how an entry reads as a line: as wheelcache log and /-/log/ have it. Pure;
+// any thread.
 
 // Owned; all zero: everything is asked for.
 struct audit_asked {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How often each file was downloaded completely, and on which day first and last: a text file of the state
-// (state_file()), to which the servers add their counts. It is not part of the store or of any page: losing it loses only
-// the counts. Each change replaces it whole (record_change()); a file that was torn otherwise lacks its last line.
+// (state_file()), to which the servers add their counts. It is not part of the store or of any page: losing it loses
+// only the counts. Each change replaces it whole (record_change()); a file that was torn otherwise lacks its last line.
 //
 //     wheelcache-downloads 2 2026-11-21
 //     ubuntu-22.04-x86_64/foo-1.0-py3-none-any.whl 12 2026-11-21 2026-11-23
@@ -11,8 +11,8 @@
 // The first line has the day on which counting began; all days are in UTC. The other lines are sorted by their keys. A
 // file of form 1, whose lines have no first day, is read too.
 //
-// A second file of this form says who, where the operator wants that: behind the key of a file a tab, and "token NAME" or
-// "address ADDRESS". So many of a file have a line of their own, those that came last; all others share "others".
+// A second file of this form says who, where the operator wants that: behind the key of a file a tab, and "token NAME"
+// or "address ADDRESS". So many of a file have a line of their own, those that came last; all others share "others".
 #pragma once
 
 #include <stdbool.h>
@@ -75,8 +75,8 @@ struct downloads_place {
 	size_t each;  // so many clients of a file have a line of their own, fewer if that is too much; 0: it says nobody
 	size_t most;  // bytes
 };
-// Adds the new downloads, of the time now (seconds since 1970), to the file; creates it if it is missing or torn. Without
-// any it drops what is too old, where the file says who. Sorts news. O(news + lines): not for an event loop. Any thread.
-// Errors of record_change().
+// Adds the new downloads, of the time now (seconds since 1970), to the file; creates it if it is missing or torn.
+// Without any it drops what is too old, where the file says who. Sorts news. O(news + lines): not for an event loop.
+// Any thread. Errors of record_change().
 int downloads_add(const struct downloads_place *place, struct downloads_news *news, size_t count, int64_t now,
 	struct err *e) MUST_CHECK;

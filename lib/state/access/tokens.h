@@ -64,8 +64,8 @@ int tokenfile_read(const char *path, struct tokenfile *out, struct err *e) MUST_
 void tokenfile_release(struct tokenfile *f);
 
 // Creates a secret, "wc_" and 32 random bytes in base64url, and appends it to `secret`. Adds its line to the file
-// (0600) with rights, globs, expires and note of t; sets t->id, sha256 and created. ERR_USAGE: a glob or the note is not
-// allowed in a line.
+// (0600) with rights, globs, expires and note of t; sets t->id, sha256 and created. ERR_USAGE: a glob or the note is
+// not allowed in a line.
 int tokenfile_add(const char *path, struct token *t, struct buf *secret, struct err *e) MUST_CHECK;
 // Removes the lines with this id. *who: the name of the last one, which the caller frees. ERR_NOT_FOUND: there is none.
 int tokenfile_revoke(const char *path, const char *id, char **who, struct err *e) MUST_CHECK;

@@ -56,8 +56,8 @@ struct catalog_attached {
 int catalog_attached(struct catalog *c, int64_t platform, const char *filename, enum attachment kind,
 	struct catalog_attached *found, struct buf *out, struct err *e) MUST_CHECK;
 
-// Calls fn with the bytes of each attachment of a kind that some file with these bytes has, on the platform or, if that is
-// NULL, on any.
+// Calls fn with the bytes of each attachment of a kind that some file with these bytes has, on the platform or, if that
+// is NULL, on any.
 typedef int catalog_attached_fn(void *ctx, struct str text, struct err *e);
 int catalog_attached_to(struct catalog *c, const uint8_t sha256[SHA256_SIZE], const char *platform, enum attachment kind,
 	catalog_attached_fn *fn, void *ctx, struct err *e) MUST_CHECK;

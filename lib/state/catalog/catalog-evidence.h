@@ -21,7 +21,8 @@ struct catalog_evidence {
 	size_t wheels;
 };
 // A wheel that a record is about: the bytes, and the normalised project of the file name that it gives them. A record
-// says nothing of the same bytes as a file of another project. The rest ties it to other builds of the version. Borrowed.
+// says nothing of the same bytes as a file of another project. The rest ties it to other builds of the version.
+// Borrowed.
 struct catalog_tested {
 	const char *project;
 	const uint8_t *sha256;
@@ -49,8 +50,9 @@ int catalog_evidence_put(struct catalog *c, const struct catalog_evidence *row, 
 int catalog_evidence_newest(struct catalog *c, const char *view, const char *kind, const char *platform,
 	const char *python, const struct catalog_tested *wheel, catalog_evidence_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
-// The test runs of this kind in the cell that count for the view and are about other bytes of the project and version, the
-// newest first, of one order the larger SHA-256 of a wheel, LIMIT_EVIDENCE_BUILDS of them at most, until fn returns 1: a sender may name any number. tested: what the record says of its wheel; its content is also the one that the
+// The test runs of this kind in the cell that count for the view and are about other bytes of the project and version,
+// the newest first, of one order the larger SHA-256 of a wheel, LIMIT_EVIDENCE_BUILDS of them at most, until fn returns
+// 1: a sender may name any number. tested: what the record says of its wheel; its content is also the one that the
 // catalog knows of these bytes.
 typedef int catalog_evidence_build_fn(void *ctx, const struct catalog_evidence *row, const struct catalog_tested *tested,
 	struct err *e);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The catalog's marks, which are sidecars in the store (lib/state/store/sidecar.h). A mark is identified by its folder
-// and the name of its file, which need not exist; of a status, the name of its project. A file is yanked or unlisted while it has such a mark. Writes stand
-// between catalog_begin and catalog_commit. One thread at a time for each connection. Errors and callbacks as in
-// catalog.h.
+// and the name of its file, which need not exist; of a status, the name of its project. A file is yanked or unlisted
+// while it has such a mark. Writes stand between catalog_begin and catalog_commit. One thread at a time for each
+// connection. Errors and callbacks as in catalog.h.
 #pragma once
 
 #include "lib/domain/text/mark.h"

@@ -61,9 +61,9 @@ int catalog_plan_project(struct catalog *c, const char *project, catalog_planned
 	struct err *e) MUST_CHECK;
 
 // --- what changed since the last plan ---
-// What the last plan of a prune says otherwise than the plan before it, about files that one of them removes. It is noted
-// when a plan is finished, so that the catalog keeps one plan only. Platforms that only one of the two is about are left
-// out. One thread at a time for each connection. Errors and callbacks as in catalog.h.
+// What the last plan of a prune says otherwise than the plan before it, about files that one of them removes. It is
+// noted when a plan is finished, so that the catalog keeps one plan only. Platforms that only one of the two is about
+// are left out. One thread at a time for each connection. Errors and callbacks as in catalog.h.
 
 // A file. Strings are borrowed for the call.
 struct catalog_plan_change {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What servers and commands have told of, so that each thing is told of once. One thread at a time for each connection.
-// Errors and callbacks as in catalog.h. It outlives the catalog: a transaction that changes it replaces the record `told`
-// in the folder of the times of arrival (arrivals.h): {"retained": […], "expected": […], "lost": […]}, the first ten thousand
-// of each (the log says if there are more); a new catalog reads it.
+// Errors and callbacks as in catalog.h. It outlives the catalog: a transaction that changes it replaces the record
+// `told` in the folder of the times of arrival (arrivals.h): {"retained": […], "expected": […], "lost": […]}, the first
+// ten thousand of each (the log says if there are more); a new catalog reads it.
 #pragma once
 
 #include "lib/base/arena.h"
 #include "lib/state/catalog/catalog.h"
 
 // --- what views expect ---
-// What is known of the evidence that views expect ([view] expect), so that a restart forgets nothing and a change is told
-// of once.
+// What is known of the evidence that views expect ([view] expect), so that a restart forgets nothing and a change is
+// told of once.
 
 struct catalog_expected {
 	const char *view, *kind;

@@ -31,9 +31,9 @@ int catalog_upstream_rows(struct catalog *c, const char *project, catalog_upstre
 // number. *changed: the value after the write.
 int catalog_upstream_put(struct catalog *c, const struct catalog_upstream *row, bool has_page, bool is_changed,
 	int64_t *changed, struct err *e) MUST_CHECK;
-// Since when the index is known to have a project that came here at `arrived`, 0: it is not. This outlives the catalog, with
-// the times of arrival (arrivals.h), because no later answer says it again: it lies there as the time of "PROJECT ARRIVED",
-// with the index in the place of the platform. A name or an URL that is too long for a record is left out.
+// Since when the index is known to have a project that came here at `arrived`, 0: it is not. This outlives the catalog,
+// with the times of arrival (arrivals.h), because no later answer says it again: it lies there as the time of "PROJECT
+// ARRIVED", with the index in the place of the platform. A name or an URL that is too long for a record is left out.
 int catalog_upstream_had(struct catalog *c, const char *project, const char *source, int64_t arrived, int64_t *since,
 	struct err *e) MUST_CHECK;
 int catalog_upstream_had_put(struct catalog *c, const char *project, const char *source, int64_t arrived, int64_t since,
@@ -53,7 +53,8 @@ int catalog_project_places(struct catalog *c, const char *project, catalog_place
 // first one, in seconds since 1970, at least 1; 0: there is none.
 int catalog_project_oldest(struct catalog *c, const char *project, int64_t *oldest, struct err *e) MUST_CHECK;
 // Deletes pages of projects that no platform has, except `bytes` bytes of those that were asked for last. Pages that
-// were asked for only once may have a quarter of that. kept: a JSON array of projects whose pages stay, and do not count.
+// were asked for only once may have a quarter of that. kept: a JSON array of projects whose pages stay, and do not
+// count.
 int catalog_upstream_forget_pages(struct catalog *c, int64_t bytes, const char *kept, struct err *e) MUST_CHECK;
 
 // The projects of which a row changed after change number `since`, each with its change. *newest as in catalog_changes.

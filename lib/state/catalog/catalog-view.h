@@ -2,8 +2,8 @@
 // The memberships of views ([view NAME] from) in the catalog: a copy of the files that lib/state/views/membership.h
 // describes. Each change of a membership is a generation, 1, 2, …; generation 0 is empty. A membership of every
 // generation can be asked for. A member is identified by platform, file name and SHA-256; a member whose file is not
-// listed, or has other bytes now, is shown nowhere. Writes stand between catalog_begin and catalog_commit. One thread at
-// a time for each connection. Errors and callbacks as in catalog.h.
+// listed, or has other bytes now, is shown nowhere. Writes stand between catalog_begin and catalog_commit. One thread
+// at a time for each connection. Errors and callbacks as in catalog.h.
 #pragma once
 
 #include "lib/state/catalog/catalog-write.h"

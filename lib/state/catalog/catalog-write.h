@@ -16,8 +16,8 @@ struct catalog_transaction {
 };
 // Waits up to 30 s for another writer, then ERR_BUSY. After an error no transaction is open.
 int catalog_begin(struct catalog *c, struct catalog_transaction *out, struct err *e) MUST_CHECK;
-// Then all of it is in the catalog, and its times of arrival in the state (arrivals.h). After an error the transaction may
-// be open, and is to be rolled back; or only the state could not be written, which the next scan tries again.
+// Then all of it is in the catalog, and its times of arrival in the state (arrivals.h). After an error the transaction
+// may be open, and is to be rolled back; or only the state could not be written, which the next scan tries again.
 int catalog_commit(struct catalog_transaction *t, struct err *e) MUST_CHECK;
 // Writes to the state what a crash kept from it. Not inside a transaction.
 int catalog_mend_state(struct catalog *c, struct err *e) MUST_CHECK;

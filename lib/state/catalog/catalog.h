@@ -46,8 +46,8 @@ int catalog_platform_add(struct catalog *c, const char *name, int64_t *id, struc
 // Records the store (its real path) if the catalog has none. ERR_USAGE: it is another store's. Not inside a
 // transaction.
 int catalog_claim(struct catalog *c, const char *store, struct err *e) MUST_CHECK;
-// Makes it that of another store: forgets all that scans have read, and the plans. What is not read from platforms stays:
-// memberships, evidence, answers of upstream. Not inside a transaction.
+// Makes it that of another store: forgets all that scans have read, and the plans. What is not read from platforms
+// stays: memberships, evidence, answers of upstream. Not inside a transaction.
 int catalog_adopt(struct catalog *c, const char *store, struct err *e) MUST_CHECK;
 // The store that it records, which the caller frees; NULL: none.
 int catalog_store(struct catalog *c, char **out, struct err *e) MUST_CHECK;

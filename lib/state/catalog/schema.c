@@ -4,8 +4,9 @@
 #include "lib/base/mem.h"
 
 // A step: what ties the wheels of records to other builds. The digest of a wheel's
-// members is wanted where there is evidence for other bytes of its name, and of bytes that were tested here, if the record
-// does not say what is in them. Records of an older wheelcache have no version: they are read again (EVIDENCE_IN).
+// members is wanted where there is evidence for other bytes of its name, and of bytes that were tested here, if the
+// record does not say what is in them. Records of an older wheelcache have no version: they are read again
+// (EVIDENCE_IN).
 #define SCHEMA_BUILDS                                                                                           \
 	"ALTER TABLE evidence_wheel ADD COLUMN version BLOB;  -- key of the version; NULL: to be read again\n"         \
 	"ALTER TABLE evidence_wheel ADD COLUMN filename TEXT; -- as the record has it\n"                               \
@@ -44,8 +45,8 @@
 	"iif(" row ".arrived > 0, " row ".arrived,"                                                                    \
 	" min(" row ".mtime_ns / 1000000000, CAST(strftime('%s', 'now') AS INTEGER)))"
 
-// A step: when files and projects came, also for a catalog that is made again (arrivals.h). A file that has the time of its
-// arrival needs no row; a row that is there is renewed.
+// A step: when files and projects came, also for a catalog that is made again (arrivals.h). A file that has the time of
+// its arrival needs no row; a row that is there is renewed.
 #define NOW "CAST(strftime('%s', 'now') AS INTEGER)"
 #define NAME_OF_PLATFORM "(SELECT l.name FROM platform l WHERE l.id = new.platform)"
 #define CAME_PROJECT \
@@ -93,8 +94,8 @@
 	"  WHEN (new.sha256 IS NOT old.sha256 AND old.sha256 IS NOT NULL) OR (new.state = 0 AND old.state = 3)" \
 	"  BEGIN " FILE_ARRIVES " END;"
 
-// A step: marks of projects (kind 2), whose filename is the project. Each folder is listed again, because no scan has read
-// them.
+// A step: marks of projects (kind 2), whose filename is the project. Each folder is listed again, because no scan has
+// read them.
 #define STATUS_CHANGES(row)                                                                                            \
 	"  INSERT INTO project (platform, name) SELECT " row ".platform, " row ".filename WHERE NOT EXISTS"            \
 	"    (SELECT 1 FROM project WHERE platform = " row ".platform AND name = " row ".filename);"                   \
@@ -326,8 +327,8 @@ static const char *const schema_step[] = {
 	"  UPDATE upstream SET again = 1 WHERE id = new.id;"
 	"END;",
 
-	// 11: what is inside wheels. A row for each SHA-256 of good wheels is always there; a scan or an upload fills it.
-	// The large columns have tables of their own, so that searches read little.
+	// 11: what is inside wheels. A row for each SHA-256 of good wheels is always there; a scan or an upload fills
+	// it. The large columns have tables of their own, so that searches read little.
 	"CREATE TABLE inside ("
 	"  id INTEGER PRIMARY KEY,"
 	"  sha256 BLOB NOT NULL UNIQUE,"
@@ -425,8 +426,9 @@ static const char *const schema_step[] = {
 	"END;"
 	"UPDATE folder SET trusted = 0;",
 
-	// 13: times of arrival of files, which decide how long a view keeps a version. What the first scan of a platform
-	// finds may be old, so that its own time counts. Other bytes, and a file that is listed again, arrive anew.
+	// 13: times of arrival of files, which decide how long a view keeps a version. What the first scan of a
+	// platform finds may be old, so that its own time counts. Other bytes, and a file that is listed again, arrive
+	// anew.
 	"ALTER TABLE file ADD COLUMN arrived INTEGER NOT NULL DEFAULT 0; "
 	"-- seconds since 1970; 0: it was there when its platform was first scanned, or before this column\n"
 	"CREATE TRIGGER file_came AFTER INSERT ON file"
@@ -508,7 +510,8 @@ static const char *const schema_step[] = {
 	"  doubt INTEGER NOT NULL   -- 1: nothing could end\n"
 	") STRICT, WITHOUT ROWID;",
 
-	// 16: when the newest file of a project came, for lists of what is new and old; tombstones by the time of writing.
+	// 16: when the newest file of a project came, for lists of what is new and old; tombstones by the time of
+	// writing.
 	"ALTER TABLE project ADD COLUMN newest INTEGER NOT NULL DEFAULT 0; "
 	"-- seconds since 1970: when the newest of its listed files came, also if it has gone; 0: none has\n"
 	"UPDATE project SET newest = ifnull((SELECT max(" CAME("file") ") FROM file"
@@ -565,8 +568,8 @@ static const char *const schema_step[] = {
 	SCHEMA_CAME,   // 23
 
 	// 24: `retained`, `expected` and `lost` are in a record too (catalog-told.h). What is in no record is made
-	// again: the plan by the next prune; answers of upstream are asked for again. Their `doubt` is about the page before, which
-	// goes too. had_since is a record (catalog_upstream_had()).
+	// again: the plan by the next prune; answers of upstream are asked for again. Their `doubt` is about the page
+	// before, which goes too. had_since is a record (catalog_upstream_had()).
 	"ALTER TABLE store ADD COLUMN told INTEGER NOT NULL DEFAULT -1; "
 	"-- 1: as the record has it; 0: changed since; -1: the record was not read\n",
 

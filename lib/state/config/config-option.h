@@ -40,5 +40,6 @@ extern const struct config_option config_table[];
 extern const size_t config_options;
 // Whether all sections of this kind have names: "[platform NAME]", "[view NAME]", "[branch NAME]", "[place ADDRESS]".
 bool config_section_is_named(const char *section);
-// The name now of a section, or of a key of one, that may be called as one release before; borrowed. key NULL: the section.
+// The name now of a section, or of a key of one, that may be called as one release before; borrowed. key NULL: the
+// section.
 struct str config_name_now(struct str section, const char *key);

@@ -46,8 +46,8 @@ extern const struct config_type config_type_libc;
 // A command that releases a platform (lib/state/store/volume-release.h).
 extern const struct config_type config_type_release;
 extern const struct config_type config_type_change; // a command of lib/os/hook-queue.h
-// Commands of the builder (builder/step): one that has a wheel; one that makes it; one that stands before others; several,
-// one a line, which the field separates with "\n".
+// Commands of the builder (builder/step): one that has a wheel; one that makes it; one that stands before others;
+// several, one a line, which the field separates with "\n".
 extern const struct config_type config_type_command;
 extern const struct config_type config_type_build;
 extern const struct config_type config_type_wrap;

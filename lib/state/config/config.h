@@ -214,7 +214,8 @@ bool config_upstream_redirects(const struct config_upstream *u);
 // with "path:line: ": an unknown section or key, an invalid value, a view with an unknown platform, a name that occurs
 // twice. ERR_IO, ERR_NOT_FOUND: the file.
 int config_read(struct config *c, const char *path, struct err *e) MUST_CHECK;
-// For config_read: gives each view without platforms those of its `from`, and checks what views say together. ERR_USAGE.
+// For config_read: gives each view without platforms those of its `from`, and checks what views say together.
+// ERR_USAGE.
 int config_views_complete(struct config *c, struct err *e) MUST_CHECK;
 // [store] default-view: several platforms are not shown as one, unless a view has this name.
 #define CONFIG_NO_VIEW "none"
@@ -238,8 +239,8 @@ void config_view_order(const struct config *c, const struct config_view *v, stru
 bool config_order_has_none(const struct config_order *order);
 // The upstreams that commands compare with: those of the default view; all if it merges none.
 void config_default_order(const struct config *c, struct config_order *out);
-// Gives *now the upstreams of before, in their order, with the settings that now has for them: which upstreams there are
-// takes effect after a restart. False: now had others, or another order.
+// Gives *now the upstreams of before, in their order, with the settings that now has for them: which upstreams there
+// are takes effect after a restart. False: now had others, or another order.
 bool config_keep_upstreams(struct config *now, const struct config *before);
 // Calls fn for each key that takes effect only after a restart and whose value differs; section is that of the file, as
 // "upstream NAME". Strings are borrowed for the call.
@@ -251,6 +252,6 @@ void config_print(FILE *out);
 size_t config_print_topic(const char *topic, FILE *out);
 // Prints the names of the sections, a line each.
 void config_print_sections(FILE *out);
-// Returns the key of a section, or with an empty section of any, that a mistyped one was meant to be; NULL if none is like
-// it.
+// Returns the key of a section, or with an empty section of any, that a mistyped one was meant to be; NULL if none is
+// like it.
 const char *config_suggest_key(struct str section, const char *typed);

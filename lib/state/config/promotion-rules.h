@@ -47,9 +47,9 @@ struct promotion_rules {
 	struct arena text;
 };
 
-// requires: "integration:by=version unit:min-tests=100:max-skipped=5:max-age=7d", separated by blanks, NULL: none is required;
-// cells: "ubuntu-24.04-x86_64/3.12 …", NULL: none are named. Without a rule every wheel is allowed. ERR_USAGE names the
-// word that is wrong or stands there twice. The caller releases *out if this returns 0.
+// requires: "integration:by=version unit:min-tests=100:max-skipped=5:max-age=7d", separated by blanks, NULL: none is
+// required; cells: "ubuntu-24.04-x86_64/3.12 …", NULL: none are named. Without a rule every wheel is allowed. ERR_USAGE
+// names the word that is wrong or stands there twice. The caller releases *out if this returns 0.
 int promotion_rules_read(const char *requires, const char *cells, struct promotion_rules *out,
 	struct err *e) MUST_CHECK;
 void promotion_rules_release(struct promotion_rules *r); // for CLEANUP
@@ -65,8 +65,8 @@ struct promotion_record {
 	const char *lack; // where there is none: what there is in its place, "there is evidence for …"; NULL: nothing
 };
 
-// Finds the record of the rule's kind that counts for the wheel in a cell. *out is all zero before. False: there is none,
-// and out->lack is set.
+// Finds the record of the rule's kind that counts for the wheel in a cell. *out is all zero before. False: there is
+// none, and out->lack is set.
 typedef bool promotion_find_fn(void *ctx, const struct promotion_rule *rule, const struct promotion_cell *cell,
 	struct promotion_record *out);
 // Whether the wheel may be promoted: each rule holds in each of the cells, which the caller chose because the wheel

@@ -17,8 +17,8 @@
 
 enum { MOVE_MS = 60000 }; // another process that moves the state is waited for
 
-// Behind the path of the catalog; the member of struct config that names another place (0: none does); and whether it lies
-// in [state] path, under the ending without its dot.
+// Behind the path of the catalog; the member of struct config that names another place (0: none does); and whether it
+// lies in [state] path, under the ending without its dot.
 static const struct {
 	const char *ending;
 	size_t configured;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the state of an index lies: the catalog, and the one list of what lies beside it or in [state] path. Any thread.
+// Where the state of an index lies: the catalog, and the one list of what lies beside it or in [state] path. Any
+// thread.
 //
-// What nothing else knows are records (lib/place/record.h): a folder of files that one writer each creates, or a file that is
-// changed by record_change(). Its version says that it has changed, and the lock of its folder that nobody changes it at the
-// same time. The audit log is the exception: lines are only added, under a lock of the file itself (lib/state/access/audit.h),
-// since a change of the whole for each line would be as slow as the log is long.
+// What nothing else knows are records (lib/place/record.h): a folder of files that one writer each creates, or a file
+// that is changed by record_change(). Its version says that it has changed, and the lock of its folder that nobody
+// changes it at the same time. The audit log is the exception: lines are only added, under a lock of the file itself
+// (lib/state/access/audit.h), since a change of the whole for each line would be as slow as the log is long.
 #pragma once
 
 #include "lib/state/config/config.h"
@@ -40,15 +41,15 @@ enum state_file {
 };
 // Its path: as configured, else beside the catalog. c NULL: no key names another place. The caller frees it.
 char *state_file(const struct config *c, const char *catalog_path, enum state_file which);
-// The folder of the files of an upstream (lib/state/upstream/file-cache.h), which is made anew if it is lost. Each has one
-// of its own, whatever files-path says: that of [upstream], or with ".NAME" behind it. The caller frees it.
+// The folder of the files of an upstream (lib/state/upstream/file-cache.h), which is made anew if it is lost. Each has
+// one of its own, whatever files-path says: that of [upstream], or with ".NAME" behind it. The caller frees it.
 char *state_file_upstream(const struct config_upstream *u, const char *catalog_path);
 
 // The same for who knows only the catalog: in the folder that state_files_settle() noted, else beside the catalog.
 char *state_file_noted(const char *catalog_path, enum state_file which);
 
-// Moves what lies elsewhere to [state] path, once: from beside the catalog, or from the folder that was configured before,
-// which CATALOG.state names. To be called by each command that uses any of it. A crash in between loses nothing, and the
-// next call goes on. is_writer: this command writes; ERR_USAGE for another one while there is something to move. ERR_USAGE
-// too: no [state] path is configured any more, or a file is on another file system.
+// Moves what lies elsewhere to [state] path, once: from beside the catalog, or from the folder that was configured
+// before, which CATALOG.state names. To be called by each command that uses any of it. A crash in between loses
+// nothing, and the next call goes on. is_writer: this command writes; ERR_USAGE for another one while there is
+// something to move. ERR_USAGE too: no [state] path is configured any more, or a file is on another file system.
 int state_files_settle(const struct config *c, const char *catalog_path, bool is_writer, struct err *e) MUST_CHECK;

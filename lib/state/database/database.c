@@ -299,8 +299,8 @@ static int use_wal(struct database *d, struct err *e)
 	return code == SQLITE_OK ? 0 : set_sqlite_error(d, code, e);
 }
 
-// Where SQLite cannot open "-wal" or "-shm" for writing, it opens them for reading, and each later write fails. A lock that
-// another one holds is as good as one that this connection gets.
+// Where SQLite cannot open "-wal" or "-shm" for writing, it opens them for reading, and each later write fails. A lock
+// that another one holds is as good as one that this connection gets.
 static int check_writable(struct database *d, struct err *e)
 {
 	sqlite3_busy_timeout(d->db, 0); // no handler
@@ -333,7 +333,8 @@ static int find_folder(struct database *d, bool make, struct err *e)
 		return err_errno(e, ERR_IO, "%s %s: %s", d->kind->name, d->path, link);
 	path[len] = '\0';
 	d->real_path = xasprintf("%s/%s", path[1] ? path : "", name);
-	// Neither the file nor those beside it may be links: SQLite would write to the target of another account's link.
+	// Neither the file nor those beside it may be links: SQLite would write to the target of another account's
+	// link.
 	static const char *const ending[] = {"", "-wal", "-shm", "-journal"};
 	for (size_t i = 0; i < ARRAY_SIZE(ending); i++) {
 		CLEANUP(mem_free) char *one = xasprintf("%s%s", name, ending[i]);

@@ -18,8 +18,8 @@ struct query;
 struct query *query_begin(struct database *d, size_t statement, struct err *e) MUST_CHECK;
 void query_end(struct query **q); // for CLEANUP; NULL is fine
 
-// The value of a parameter: SQL_INT(when), SQL_TEXT(name), … Strings and bytes are borrowed until query_end; NULL is SQL's
-// NULL.
+// The value of a parameter: SQL_INT(when), SQL_TEXT(name), … Strings and bytes are borrowed until query_end; NULL is
+// SQL's NULL.
 struct query_value {
 	enum { QUERY_INT, QUERY_TEXT, QUERY_BYTES } kind;
 	int64_t number;

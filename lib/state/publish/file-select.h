@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files by a word: a project and the specifier of its versions; and several files by one word: PROJECT and a specifier, such
-// as mine==1.* or mine>=1,<2, or a glob of file names, such as mine-1.*. One thread.
+// Files by a word: a project and the specifier of its versions; and several files by one word: PROJECT and a specifier,
+// such as mine==1.* or mine>=1,<2, or a glob of file names, such as mine-1.*. One thread.
 #pragma once
 
 #include "lib/base/strset.h"
@@ -14,8 +14,8 @@ struct project_select {
 	char *project;                   // normal form; NULL: none was read
 	struct specifier_set *specifier; // NULL: all versions
 };
-// at: where the specifier begins; at the end of the word there is none. False: the name or the specifier is none. The caller
-// releases *out, also then.
+// at: where the specifier begins; at the end of the word there is none. False: the name or the specifier is none. The
+// caller releases *out, also then.
 bool project_select_read(const char *word, size_t at, struct project_select *out);
 void project_select_release(struct project_select *s); // for CLEANUP
 // version NULL: it is not known.

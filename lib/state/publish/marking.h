@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Marks one file of a platform for somebody (a yank, its undoing, a removal, a statement of provenance), and writes the audit
-// log. Commands and the server use it. One thread at a time for each catalog connection.
+// Marks one file of a platform for somebody (a yank, its undoing, a removal, a statement of provenance), and writes the
+// audit log. Commands and the server use it. One thread at a time for each catalog connection.
 #pragma once
 
 #include "lib/state/access/audit.h"

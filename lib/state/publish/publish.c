@@ -262,8 +262,8 @@ const struct audit_report *publish_refusal(const struct publish *p)
 	return p->is_refused ? &p->report : NULL;
 }
 
-// Of a wheel that cannot be read: it is as good as any, unless it has to be judged. A failure of the disk is no fault of
-// the upload: the next scan tries again.
+// Of a wheel that cannot be read: it is as good as any, unless it has to be judged. A failure of the disk is no fault
+// of the upload: the next scan tries again.
 static int note_unreadable(struct publish *p, const struct err *why, struct err *e)
 {
 	struct err failure = *why;

@@ -62,10 +62,11 @@ void publish_audit(struct publish *p, struct wheel_gate *gate);
 void publish_with_past(struct publish *p, const struct file_past *past, enum strictness strictness);
 // After publish_end: the report by which the wheel was refused, borrowed. NULL: it was not refused so.
 const struct audit_report *publish_refusal(const struct publish *p);
-// Examines what was written (STRICT, unless publish_with_past says otherwise) and puts it under its name: on the disk, then in the catalog. If the platform has
-// a write path, it is put there alone, and a release is requested. ERR_INVALID: the file is not what its name or the
-// client declares, or it cannot be installed here. ERR_CONFLICT: another file has the name. ERR_DENIED as above. To be
-// called once; then only publish_free. upload_policy may refuse a new file (ERR_DENIED); NULL: none.
+// Examines what was written (STRICT, unless publish_with_past says otherwise) and puts it under its name: on the disk,
+// then in the catalog. If the platform has a write path, it is put there alone, and a release is requested.
+// ERR_INVALID: the file is not what its name or the client declares, or it cannot be installed here. ERR_CONFLICT:
+// another file has the name. ERR_DENIED as above. To be called once; then only publish_free. upload_policy may refuse a
+// new file (ERR_DENIED); NULL: none.
 int publish_end(struct publish *p, struct catalog *c, const struct declared *claims,
 	const struct upload_policy *upload_policy, struct publish_receipt *out, struct err *e) MUST_CHECK;
 // Removes what was not published. NULL is fine.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Yanks, removes and restores files of a platform, and sets the status of projects. All copies of a name are marked, in every folder of the platform, or
-// only the one in `folder` (below the platform; NULL: all). The sidecars are written first, then the catalog in one
-// transaction, so that pages change at once. If the process dies in between, the next scan reads the sidecars. If the
-// platform has a write path, sidecars are written there alone, and a release is requested. One thread at a time for
-// each catalog connection. ERR_NOT_FOUND: the platform has no such file. ERR_BUSY: it is frozen.
+// Yanks, removes and restores files of a platform, and sets the status of projects. All copies of a name are marked, in
+// every folder of the platform, or only the one in `folder` (below the platform; NULL: all). The sidecars are written
+// first, then the catalog in one transaction, so that pages change at once. If the process dies in between, the next
+// scan reads the sidecars. If the platform has a write path, sidecars are written there alone, and a release is
+// requested. One thread at a time for each catalog connection. ERR_NOT_FOUND: the platform has no such file. ERR_BUSY:
+// it is frozen.
 #pragma once
 
 #include <stdbool.h>
@@ -19,9 +20,9 @@ int sidecar_ops_check(const struct platform *p, struct catalog *c, const char *f
 int sidecar_ops_yank(const struct platform *p, struct catalog *c, const char *filename, const char *reason,
 	struct err *e) MUST_CHECK;
 int sidecar_ops_unyank(const struct platform *p, struct catalog *c, const char *filename, struct err *e) MUST_CHECK;
-// Writes the status of a project (normal form; lib/state/store/project-status.h) into the folder that has it, or a folder of
-// the project's name, which is made if it is missing. text: of PROJECT/.status; NULL: the project is active again. The project
-// need not be there.
+// Writes the status of a project (normal form; lib/state/store/project-status.h) into the folder that has it, or a
+// folder of the project's name, which is made if it is missing. text: of PROJECT/.status; NULL: the project is active
+// again. The project need not be there.
 int sidecar_ops_status(const struct platform *p, struct catalog *c, const char *project, const char *text,
 	struct err *e) MUST_CHECK;
 // Writes a tombstone beside the file. deletes: the bytes are deleted too, after the pages have changed; the tombstone

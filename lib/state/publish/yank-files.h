@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Yanks or unyanks several files for somebody who may know only of some, all or none of them: they are chosen, then all are
-// checked, then marked. What the sender may not know of is as if it were not there. One thread at a time for each catalog
-// connection.
+// Yanks or unyanks several files for somebody who may know only of some, all or none of them: they are chosen, then all
+// are checked, then marked. What the sender may not know of is as if it were not there. One thread at a time for each
+// catalog connection.
 //
 // A word is what file_select_is() says, or the name of a wheel or an sdist, which means it on each platform, or
 // PLATFORM/FILE, or its path below the store. Only files that the catalog has are meant.
@@ -44,7 +44,8 @@ extern const char *const yank_files_action[2]; // for the audit log; 1: undo
 // ERR_DENIED: the sender may not yank one of the files; ERR_LIMIT: more than LIMIT_YANK_FILES; errors of the catalog.
 int yank_files_choose(const struct yank_request *r, const struct store *s, struct catalog *c, struct yank_files *out,
 	struct err *e) MUST_CHECK;
-// Whether all of them can be marked. ERR_BUSY: a platform is frozen, or its volume does not answer; errors of the store.
+// Whether all of them can be marked. ERR_BUSY: a platform is frozen, or its volume does not answer; errors of the
+// store.
 int yank_files_check(struct yank_files *f, struct catalog *c, struct err *e) MUST_CHECK;
 // Marks them, and writes a line of the audit log for each. An error names the first file that was not marked.
 int yank_files_mark(const struct yank_request *r, const struct yank_files *f, struct catalog *c, struct audit *audit,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// An attempt as the state keeps it, whatever becomes of the index (results.h): FOLDER/ab/abcd…, named after its id. A line
-// of JSON, {"attempt": results-json.h, "number", "sent", "totals"}, then its log as a zstd frame, if it has one. The
-// totals are those of its platform until then, with the attempts that were removed: the newest file has them. Files are
-// replaced whole, durably, by the holder of the index's lock. Any thread may read.
+// An attempt as the state keeps it, whatever becomes of the index (results.h): FOLDER/ab/abcd…, named after its id. A
+// line of JSON, {"attempt": results-json.h, "number", "sent", "totals"}, then its log as a zstd frame, if it has one.
+// The totals are those of its platform until then, with the attempts that were removed: the newest file has them. Files
+// are replaced whole, durably, by the holder of the index's lock. Any thread may read.
 #pragma once
 
 #include "lib/base/arena.h"

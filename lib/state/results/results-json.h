@@ -2,7 +2,8 @@
 // An attempt as JSON: what a builder sends to POST /-/builds/PLATFORM/, and what `wheelcache builds --json` and the
 // server print. Pure functions; any thread.
 //
-//   {"id", "platform", "python", "project", "version", "result", "step", "why", "begun": time, "seconds", "peak_memory",
+//   {"id", "platform", "python", "project", "version", "result", "step", "why", "begun": time, "seconds",
+//       "peak_memory",
 //    "files": [{"filename", "sha256", "size"}], "sdist": {"filename", "sha256"} or null, "awaiting": [names], "recipe",
 //    "builder", "provenance": {…}, "has_log": bool, "log": text, only in what a builder sends}
 #pragma once

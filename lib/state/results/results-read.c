@@ -195,7 +195,8 @@ int64_t results_retry_time(const struct config *c, const struct results_history 
 		return 0;
 	for (unsigned i = 0; i < h->failures && config_times_next(&rest, &one); i++)
 		pause = one;
-	// A night's run begins at the same second as that of the day before, and its rows a little later: a day is a night.
+	// A night's run begins at the same second as that of the day before, and its rows a little later: a day is a
+	// night.
 	return h->last + (int64_t)(pause >= DAY ? pause - HALF_DAY : pause);
 }
 

@@ -74,8 +74,8 @@ static const char *const schema_step[] = {
 	") STRICT;"
 	"INSERT INTO state VALUES (1, 0);",
 
-	// 2: attempts are in files (attempt-file.h), and these tables are made of them. The log of a row without a file is
-	// still in its table.
+	// 2: attempts are in files (attempt-file.h), and these tables are made of them. The log of a row without a file
+	// is still in its table.
 	"ALTER TABLE attempt ADD COLUMN packed INTEGER NOT NULL DEFAULT -1; -- bytes of its log in its file; -1: no file\n"
 	"ALTER TABLE state ADD COLUMN settled INTEGER NOT NULL DEFAULT 0;   -- 1: all rows and files were compared once\n"
 	"ALTER TABLE state ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;     -- of logs in files\n"
@@ -162,7 +162,8 @@ static const char *const statement_sql[RESULTS_STATEMENT_COUNT] = {
 	[RESULTS_SET_SETTLED] = "UPDATE state SET settled = 1",
 };
 
-// A power failure loses no result that was reported as stored: FULL. The catalog, which a scan makes again, uses NORMAL.
+// A power failure loses no result that was reported as stored: FULL. The catalog, which a scan makes again, uses
+// NORMAL.
 const struct database_kind results_schema = {
 	.name = "results file",
 	.advice = "move it away, with the files of its name and -wal and -shm, and it is made again of the attempts beside it",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results of builds: each attempt to build a wheel, with its log. Each is a file (attempt-file.h); an SQLite file beside
-// the catalog is their index, and made again of them if it is missing. A struct results is one connection to both: one thread at a time; any
-// number of connections in any number of processes. Errors as in lib/state/database/database.h. Strings given to a
-// callback are borrowed for the call.
+// The results of builds: each attempt to build a wheel, with its log. Each is a file (attempt-file.h); an SQLite file
+// beside the catalog is their index, and made again of them if it is missing. A struct results is one connection to
+// both: one thread at a time; any number of connections in any number of processes. Errors as in
+// lib/state/database/database.h. Strings given to a callback are borrowed for the call.
 #pragma once
 
 #include <stdbool.h>
@@ -56,8 +56,8 @@ struct results_attempt {
 
 struct results;
 
-// Opens or creates the index. files: the folder of the attempts; NULL: PATH.attempts. An index of an older wheelcache, which
-// has the attempts themselves, is taken over. The caller closes *out.
+// Opens or creates the index. files: the folder of the attempts; NULL: PATH.attempts. An index of an older wheelcache,
+// which has the attempts themselves, is taken over. The caller closes *out.
 int results_open(const char *path, const char *files, struct results **out, struct err *e) MUST_CHECK;
 // Opens it for reading; makes it if there are attempts. ERR_NOT_FOUND: there are none, so nothing was built yet.
 int results_open_read(const char *path, const char *files, struct results **out, struct err *e) MUST_CHECK;
@@ -73,11 +73,11 @@ void results_limit(struct results *r, unsigned milliseconds);
 enum results_change { RESULTS_UNCHANGED, RESULTS_NOW_FAILS, RESULTS_NOW_GOOD };
 
 // Adds an attempt, or replaces the one of this id. A string that is NULL counts as "". log: the text, compressed here;
-// ptr NULL: none, an earlier one stays. *change: from good or never tried to failed, or from failed to good. Also removes
-// what keep (keep-results; NULL: its default) says: attempts older than its age, and beyond its number for the same
-// platform, Python and project, but never the last good and the last failed one. The attempt is stored durably and whole,
-// or not at all. ERR_INVALID: a value that is not valid or too long; ERR_CONFLICT: the id is that of an attempt for
-// another platform, Python, project or version; ERR_FULL: LIMIT_RESULTS, or the disk.
+// ptr NULL: none, an earlier one stays. *change: from good or never tried to failed, or from failed to good. Also
+// removes what keep (keep-results; NULL: its default) says: attempts older than its age, and beyond its number for the
+// same platform, Python and project, but never the last good and the last failed one. The attempt is stored durably and
+// whole, or not at all. ERR_INVALID: a value that is not valid or too long; ERR_CONFLICT: the id is that of an attempt
+// for another platform, Python, project or version; ERR_FULL: LIMIT_RESULTS, or the disk.
 int results_put(struct results *r, const struct results_attempt *a, struct str log, const char *keep,
 	enum results_change *change, struct err *e) MUST_CHECK;
 // What results_put() said of this attempt, if it was the newest one then: for a server whose file a builder shares.
@@ -109,8 +109,8 @@ int results_find(struct results *r, const char *id, results_fn *fn, void *ctx, s
 // Appends the log of an attempt to out. ERR_NOT_FOUND: the attempt or its log.
 int results_log(struct results *r, const char *id, struct buf *out, struct err *e) MUST_CHECK;
 
-// What attempts say about a row of builder/missing: the failures since its last good attempt, of the recipe of the newest.
-// Attempts that lie more than a day ahead do not count.
+// What attempts say about a row of builder/missing: the failures since its last good attempt, of the recipe of the
+// newest. Attempts that lie more than a day ahead do not count.
 struct results_history {
 	unsigned failures;    // in a row; 0: the newest one is good, or there is none
 	int64_t last;         // when the newest began
@@ -131,8 +131,8 @@ int64_t results_retry_time(const struct config *c, const struct results_history 
 typedef int results_day_fn(void *ctx, int64_t day, uint64_t good, uint64_t failed, struct err *e);
 int results_days(struct results *r, const struct results_filter *filter, int64_t now, unsigned days, results_day_fn *fn,
 	void *ctx, struct err *e) MUST_CHECK;
-// How many attempts at wheels of a platform (NULL: all) ended with each result since the file was made, for metrics. They
-// never become fewer. RUNNING: those that were recorded while they ran. Cheap.
+// How many attempts at wheels of a platform (NULL: all) ended with each result since the file was made, for metrics.
+// They never become fewer. RUNNING: those that were recorded while they ran. Cheap.
 int results_totals(struct results *r, const char *platform, uint64_t count[RESULTS_RESULT_COUNT],
 	struct err *e) MUST_CHECK;
 

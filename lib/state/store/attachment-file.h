@@ -22,8 +22,8 @@ struct attachment_facts {
 	struct buf packed;            // the same as a zstd frame; empty with a refusal
 };
 
-// Reads the attachment of the file, and examines it. 1: it exists; 0: it does not; -1: an error, also ERR_DENIED: it is a
-// link that leads out of the folder. The caller releases *out after 1.
+// Reads the attachment of the file, and examines it. 1: it exists; 0: it does not; -1: an error, also ERR_DENIED: it is
+// a link that leads out of the folder. The caller releases *out after 1.
 int attachment_file_read(struct place_folder *folder, const char *filename, enum attachment kind, struct attachment_facts *out,
 	struct err *e) MUST_CHECK;
 // The same facts of a text that is not a file yet: the version is not set.
@@ -34,8 +34,8 @@ void attachment_facts_release(struct attachment_facts *f); // for CLEANUP; all z
 struct catalog_attachment attachment_facts_row(const struct attachment_facts *f, const char *filename,
 	enum attachment kind);
 
-// Writes and syncs the bytes; the caller gives them their name (place_put_new, place_replace) and syncs the folder. ERR_LIMIT:
-// the name would be too long.
+// Writes and syncs the bytes; the caller gives them their name (place_put_new, place_replace) and syncs the folder.
+// ERR_LIMIT: the name would be too long.
 struct place_write *attachment_write_begin(struct place_folder *folder, const char *filename, enum attachment kind,
 	struct str text, struct err *e) MUST_CHECK;
 

@@ -3,9 +3,9 @@
 // continue. Creating or removing the file by hand has the same effect, at once, for all processes on all machines that
 // see the folder. Any thread.
 //
-// A freeze waits for writes that are under way. Each step of a write holds a shared lock of the platform's place and checks
-// for the file under it; a freeze creates the file, then takes the lock alone. A dead process holds no lock. Without locks,
-// a step that is under way when the file appears may end shortly after the freeze.
+// A freeze waits for writes that are under way. Each step of a write holds a shared lock of the platform's place and
+// checks for the file under it; a freeze creates the file, then takes the lock alone. A dead process holds no lock.
+// Without locks, a step that is under way when the file appears may end shortly after the freeze.
 #pragma once
 
 #include "lib/base/buf.h"

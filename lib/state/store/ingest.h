@@ -41,7 +41,8 @@ struct ingest_facts {
 void ingest_facts_init(struct ingest_facts *f);
 void ingest_facts_release(struct ingest_facts *f);
 
-// Reads the file (a wheel or an sdist by its name). A refused file is no error. ERR_BUSY: the file changed while it was read. ERR_IO: it cannot be read.
+// Reads the file (a wheel or an sdist by its name). A refused file is no error. ERR_BUSY: the file changed while it was
+// read. ERR_IO: it cannot be read.
 int ingest_read(struct ingest *in, struct place_file *file, const char *filename, enum strictness strictness,
 	struct ingest_facts *out, struct err *e) MUST_CHECK;
 

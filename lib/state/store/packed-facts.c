@@ -146,7 +146,8 @@ void packed_facts_pack(struct wheel_reader *r, const struct wheel_facts *f, stru
 	for (size_t i = 0; i < f->elfs; i++) {
 		const struct wheel_elf *elf = &f->elf[i];
 		struct str file = file_part(elf->path), soname = str_from(elf->elf.soname ? elf->elf.soname : "");
-		// A library has a folder of its own, or its name or its SONAME says so; most extension modules have no "lib" in front.
+		// A library has a folder of its own, or its name or its SONAME says so; most extension modules have no
+		// "lib" in front.
 		bool has_name = str_starts(file_part(elf->path), STR("lib")) ||
 				(elf->elf.soname && str_starts(str_from(elf->elf.soname), STR("lib")));
 		if (!(wheel_is_bundled(elf->path) || (has_name && (elf->elf.soname || elf->elf.is_dynamic))))

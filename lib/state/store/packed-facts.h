@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The facts of one wheel on their way into the catalog: packed, with the names and symbols that searches find. A scan or
-// an upload takes them right after it has read the file; facts that cannot be taken are known to be unknown, and fail
-// neither. One thread at a time; may be handed to another one.
+// The facts of one wheel on their way into the catalog: packed, with the names and symbols that searches find. A scan
+// or an upload takes them right after it has read the file; facts that cannot be taken are known to be unknown, and
+// fail neither. One thread at a time; may be handed to another one.
 #pragma once
 
 #include "lib/facts/wheel-facts.h"

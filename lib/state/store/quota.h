@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a platform has room for a file: its quota, the limit for one file, and the free space of the disk. Pure. Any thread.
+// Whether a platform has room for a file: its quota, the limit for one file, and the free space of the disk. Pure. Any
+// thread.
 #pragma once
 
 #include "lib/base/err.h"

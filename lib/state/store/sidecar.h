@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sidecars: small files beside a wheel or an sdist that carry a mark and reach every replica as the file does.
-// X.whl.yanked (PEP 592) holds the reason, and may be empty. X.whl.pruned is a tombstone (tombstone.h). X.whl.time has the
-// time of a file that came from another store, where the place keeps none (mark.h). PROJECT/.status is
-// beside all files of a project (project-status.h): its mark stands under the project's name. A folder is open, and borrowed. Any thread. Errors are ERR_IO and ERR_FULL, if not said otherwise.
+// X.whl.yanked (PEP 592) holds the reason, and may be empty. X.whl.pruned is a tombstone (tombstone.h). X.whl.time has
+// the time of a file that came from another store, where the place keeps none (mark.h). PROJECT/.status is
+// beside all files of a project (project-status.h): its mark stands under the project's name. A folder is open, and
+// borrowed. Any thread. Errors are ERR_IO and ERR_FULL, if not said otherwise.
 #pragma once
 
 #include <stdbool.h>
@@ -18,8 +19,8 @@ extern const char *const sidecar_ending[MARK_COUNT];
 // Whether the name is that of a sidecar. *filename, a slice of name: of which wheel or sdist; empty: it is .status.
 bool sidecar_is(struct str name, struct str *filename, enum mark *mark);
 // The name under which the mark stands, which the caller frees: the filename that sidecar_is() gives; of .status the
-// project (normal form) that the folder is named after. NULL: it has no such name, and .status means nothing there. folder:
-// its path below the platform.
+// project (normal form) that the folder is named after. NULL: it has no such name, and .status means nothing there.
+// folder: its path below the platform.
 char *sidecar_subject(struct str filename, enum mark mark, const char *folder);
 // Whether the name is short enough for every sidecar's name.
 bool sidecar_fits(const char *filename);

@@ -443,8 +443,8 @@ static int note_folder_of_platform(void *ctx, const struct catalog_platform *p, 
 	return 0;
 }
 
-// Without folders of platforms the store itself is one platform. Where the catalog knows such folders, it is more likely
-// the place of a volume that is not mounted.
+// Without folders of platforms the store itself is one platform. Where the catalog knows such folders, it is more
+// likely the place of a volume that is not mounted.
 static int check_folders(const struct store *s, struct catalog *c, const char *before, struct err *e)
 {
 	bool has_folders = false;

@@ -13,8 +13,9 @@ struct catalog;
 char *target_dir_choose(const struct platform *p, struct catalog *c, const char *project, struct err *e) MUST_CHECK;
 // The same, of a folder that is named after the project: for its .status (sidecar.h).
 char *target_dir_named(const struct platform *p, struct catalog *c, const char *project, struct err *e) MUST_CHECK;
-// Opens a folder of the platform, which the caller closes. Missing parts are made, durably; *made counts them. ERR_INVALID: a part is a link that leads elsewhere, perhaps to another platform. ERR_IO:
-// the platform is empty although the catalog has files of it.
+// Opens a folder of the platform, which the caller closes. Missing parts are made, durably; *made counts them.
+// ERR_INVALID: a part is a link that leads elsewhere, perhaps to another platform. ERR_IO: the platform is empty
+// although the catalog has files of it.
 struct place_folder *target_dir_open(const struct platform *p, struct catalog *c, const char *folder, unsigned *made,
 	struct err *e) MUST_CHECK;
 // Removes the last `made` parts of the folder's path, as far as they are empty.

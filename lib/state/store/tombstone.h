@@ -45,6 +45,6 @@ int tombstone_write(const struct tombstone *t, struct buf *out, struct err *e) M
 // Accepts any text. To be released.
 void tombstone_read(struct str text, struct tombstone *out);
 void tombstone_release(struct tombstone *t);
-// Whether a prune or `wheelcache retain` wrote it: a rule decided, and may decide otherwise later. The rest are decisions
-// of an operator: `wheelcache remove`, a retired platform, a note by hand.
+// Whether a prune or `wheelcache retain` wrote it: a rule decided, and may decide otherwise later. The rest are
+// decisions of an operator: `wheelcache remove`, a retired platform, a note by hand.
 bool tombstone_is_by_us(const struct tombstone *t);

@@ -158,8 +158,8 @@ static void discard_entry(const struct file_cache *d, char *path)
 	}
 }
 
-// Counts the files again, because other processes may share the cache. If those that are not pinned exceed `most` bytes,
-// removes the least recently used of them, and a little more. Under the lock.
+// Counts the files again, because other processes may share the cache. If those that are not pinned exceed `most`
+// bytes, removes the least recently used of them, and a little more. Under the lock.
 static int make_room(struct file_cache *d, uint64_t most, struct err *e)
 {
 	CLEANUP(cache_listing_release) struct cache_listing v = {.pins = d->pins};

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The cache of upstream's files on a local disk, so that each is downloaded once. It is bounded in bytes; the least
-// recently used files are removed first. Files that mirrors pin (mirror-pins.h) are neither removed nor counted. Losing it
-// loses nothing but time. A file is at <project>/<sha256>/<filename>; it is whole and has this hash. Its modification time is its last use, to the hour. Any thread; several processes may share
-// one. Errors are ERR_IO and ERR_FULL, if not said otherwise.
+// recently used files are removed first. Files that mirrors pin (mirror-pins.h) are neither removed nor counted. Losing
+// it loses nothing but time. A file is at <project>/<sha256>/<filename>; it is whole and has this hash. Its
+// modification time is its last use, to the hour. Any thread; several processes may share one. Errors are ERR_IO and
+// ERR_FULL, if not said otherwise.
 #pragma once
 
 #include <stdbool.h>
@@ -15,8 +16,8 @@
 struct file_cache;
 struct mirror_pins; // lib/state/upstream/mirror-pins.h
 
-// Opens the folder, or creates it. Removes unfinished files of dead processes. pins: borrowed until it is closed; NULL: no
-// file is pinned. The caller closes *out.
+// Opens the folder, or creates it. Removes unfinished files of dead processes. pins: borrowed until it is closed; NULL:
+// no file is pinned. The caller closes *out.
 int file_cache_open(const char *path, uint64_t most_bytes, struct mirror_pins *pins, struct file_cache **out,
 	struct err *e) MUST_CHECK;
 void file_cache_close(struct file_cache *d);    // NULL is fine; after all writers are freed

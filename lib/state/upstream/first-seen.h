@@ -14,8 +14,8 @@
 
 struct simplepage;
 
-// Sets `seen` of each file without an upload time. What was not seen before was seen at `at` (seconds since 1970), and is
-// recorded. A record that cannot be read or written is an error, and `seen` is `at` nevertheless. ERR_IO, ERR_FULL,
+// Sets `seen` of each file without an upload time. What was not seen before was seen at `at` (seconds since 1970), and
+// is recorded. A record that cannot be read or written is an error, and `seen` is `at` nevertheless. ERR_IO, ERR_FULL,
 // ERR_LIMIT (LIMIT_FIRST_SEEN).
 int first_seen_fill(const char *folder, const char *upstream, struct simplepage *page, int64_t at,
 	struct err *e) MUST_CHECK;

@@ -59,6 +59,7 @@ int holds_end(const char *folder, const char *id, struct err *e) MUST_CHECK;
 
 // The first waiver of a project (normal form), and the number of all of it. Borrowed.
 const struct waiver *holds_waivers_of(const struct holds *h, const char *project, size_t *count);
-// {"holds": [{"id", "after", "upstream" (null: all), "reason", "by"?, "made"}, …], "waivers": [{"id", "project", "version",
-// "until", "upstream", "record" (these null: all, or none), "reason", "by"?, "made"}, …]}. The caller frees it.
+// {"holds": [{"id", "after", "upstream" (null: all), "reason", "by"?, "made"}, …], "waivers": [{"id", "project",
+// "version", "until", "upstream", "record" (these null: all, or none), "reason", "by"?, "made"}, …]}. The caller frees
+// it.
 struct jsondoc *holds_json(const struct holds *h, bool has_names);

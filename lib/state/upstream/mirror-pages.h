@@ -17,8 +17,8 @@ int mirror_pages_read(const char *folder, const char *project, catalog_upstream_
 	struct err *e) MUST_CHECK;
 // Appends the text of a record. 1; 0: there is none.
 int mirror_pages_text(const char *folder, const char *project, struct buf *out, struct err *e) MUST_CHECK;
-// Keeps such a text, of another index, unless a newer one is kept; and its rows in the catalog, which are newer than those
-// there: not inside a transaction. c NULL: only looks. ERR_INVALID: it is no such text.
+// Keeps such a text, of another index, unless a newer one is kept; and its rows in the catalog, which are newer than
+// those there: not inside a transaction. c NULL: only looks. ERR_INVALID: it is no such text.
 int mirror_pages_take(const char *folder, struct catalog *c, const char *project, struct str text,
 	struct err *e) MUST_CHECK;
 // Removes those of projects that no mirror pins any more.

@@ -31,8 +31,8 @@ struct name_presence {
 	int64_t arrived; // when the first file of an open one arrived, in seconds since 1970; 0: unknown
 };
 
-// Fills count of out, one for each upstream, whose hidden platforms are sorted names (config_hidden_platforms). Errors of
-// catalog.h.
+// Fills count of out, one for each upstream, whose hidden platforms are sorted names (config_hidden_platforms). Errors
+// of catalog.h.
 int name_owner_look(struct catalog *c, const struct strset *hidden, size_t count, const char *project,
 	struct name_presence *out, struct err *e) MUST_CHECK;
 // Whether only hidden platforms have the project, so that upstream must not learn its name.

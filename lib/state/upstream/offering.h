@@ -2,11 +2,11 @@
 // Whether a file of an upstream may be used yet. All that shows, sends or counts such a file asks this one decision, so
 // that every way to a file has the same answer.
 //
-// The first of these rules that hides the file is the reason: a line of `deny`, of [server] before that of the upstream;
-// a record of a block list, unless a line of `allow` has the version; a hold; its age. A waiver lifts holds and age, and
-// the record that it names. Age counts from the upload time, or, where the page has none, from when the file was first
-// seen here. With a cooldown or a hold a file whose time is yet to come is hidden until then. Files of the store are not
-// judged here.
+// The first of these rules that hides the file is the reason: a line of `deny`, of [server] before that of the
+// upstream; a record of a block list, unless a line of `allow` has the version; a hold; its age. A waiver lifts holds
+// and age, and the record that it names. Age counts from the upload time, or, where the page has none, from when the
+// file was first seen here. With a cooldown or a hold a file whose time is yet to come is hidden until then. Files of
+// the store are not judged here.
 //
 // Pure: the caller says what time it is. Any thread. What is borrowed lives as long as the rules.
 #pragma once
@@ -114,6 +114,6 @@ enum offering_rule offering_first_rule(const struct offering *o);
 void offering_write_deny(const struct requirement *line, const char *contact, struct buf *out);
 // Appends what the rule says, in one line: "cooling until 2026-12-05T06:00:00Z (upstream pypi, cooldown 7d)".
 void offering_write(const struct offering *o, enum offering_rule rule, struct buf *out);
-// Appends what to change, if the rule is to be another one: "deny.list:3", "all.zip", the id of a hold, "cooldown of upstream
-// pypi". Without folders.
+// Appends what to change, if the rule is to be another one: "deny.list:3", "all.zip", the id of a hold, "cooldown of
+// upstream pypi". Without folders.
 void offering_source(const struct offering *o, enum offering_rule rule, struct buf *out);

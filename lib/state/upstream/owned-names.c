@@ -41,8 +41,8 @@ static void release_list(struct list *l)
 
 static const struct str upstream_is = STR("upstream=");
 
-// Makes the name of a list of a line "<project> <when> upstream=<name>", in its place. What else is behind the project is of
-// the operator.
+// Makes the name of a list of a line "<project> <when> upstream=<name>", in its place. What else is behind the project
+// is of the operator.
 static char *name_of_line(char *line)
 {
 	struct str rest = str_from(line), project = str_cut(&rest, ' ');

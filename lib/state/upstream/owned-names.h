@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The projects that are ours: the store had them while an upstream did not know them. If such a name is registered there
-// later, its files are not merged (dependency confusion). The names are in a file beside the catalog, one line each,
-// "<project> <when> upstream=<name>", which outlives the catalog and only grows; the operator may remove a line. A line
-// without an upstream is of all: so one upstream alone has its lines. Any thread; several processes may share the file
-// (record_change(), whose errors there are).
+// The projects that are ours: the store had them while an upstream did not know them. If such a name is registered
+// there later, its files are not merged (dependency confusion). The names are in a file beside the catalog, one line
+// each, "<project> <when> upstream=<name>", which outlives the catalog and only grows; the operator may remove a line.
+// A line without an upstream is of all: so one upstream alone has its lines. Any thread; several processes may share
+// the file (record_change(), whose errors there are).
 #pragma once
 
 #include <stdbool.h>
@@ -26,13 +26,13 @@ void owned_names_watch(struct owned_names *o, owned_names_fn *moved, void *ctx);
 void owned_names_look(struct owned_names *o);
 // The same; returns whether a project (normalised) is in the file, of this upstream or of all.
 bool owned_names_has(struct owned_names *o, const char *project, const char *upstream);
-// Adds those projects that are not in the file; upstream NULL: of all. They are on the disk when this returns. ERR_BUSY:
-// somebody writes it by hand.
+// Adds those projects that are not in the file; upstream NULL: of all. They are on the disk when this returns.
+// ERR_BUSY: somebody writes it by hand.
 int owned_names_add(struct owned_names *o, const char *const *project, size_t count, const char *upstream,
 	struct err *e) MUST_CHECK;
 
-// The operator's rules for project names when upstreams are merged: whether one is asked, and whose files are listed. Any
-// thread once it is initialised.
+// The operator's rules for project names when upstreams are merged: whether one is asked, and whose files are listed.
+// Any thread once it is initialised.
 
 enum name_rule {
 	NAME_RULE_MERGE,    // ours and upstream's files; only ours if the name was ours first
@@ -60,8 +60,8 @@ void name_rules_release(struct name_rules *r);
 // The rule of one upstream. project is normalised. The first list of private, local-only, projects, upstream-only and
 // shared that decides about it does.
 enum name_rule name_rules_find(const struct name_rules *r, size_t upstream, const char *project);
-// Keeps those of the order that may be asked for the project. Returns the rule of all of them: if none is left, the first
-// one's; NAME_RULE_UPSTREAM if that of one is it, NAME_RULE_SHARED if that of each is.
+// Keeps those of the order that may be asked for the project. Returns the rule of all of them: if none is left, the
+// first one's; NAME_RULE_UPSTREAM if that of one is it, NAME_RULE_SHARED if that of each is.
 enum name_rule name_rules_admit(const struct name_rules *r, const char *project, struct config_order *order);
 // Whether upstream may be asked for a project with this rule.
 bool name_rule_asks_upstream(enum name_rule rule);

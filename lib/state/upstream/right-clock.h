@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time by which files of upstreams are offered. It never goes back: what was offered stays so when the wall clock is set
-// back, and after a restart. When the clock is set by more than an hour, or is more than 400 days after the last time at
-// which a server ran, it is doubted: the time stands still, so that nothing new is offered, until the operator says that the
-// clock is right.
+// The time by which files of upstreams are offered. It never goes back: what was offered stays so when the wall clock
+// is set back, and after a restart. When the clock is set by more than an hour, or is more than 400 days after the last
+// time at which a server ran, it is doubted: the time stands still, so that nothing new is offered, until the operator
+// says that the clock is right.
 //
-// FOLDER/clock is the highest time at which the clock was right, FOLDER/clock-doubt is there while it is doubted, and says
-// why. Servers of one state share both. Any thread. Errors are ERR_IO and ERR_FULL.
+// FOLDER/clock is the highest time at which the clock was right, FOLDER/clock-doubt is there while it is doubted, and
+// says why. Servers of one state share both. Any thread. Errors are ERR_IO and ERR_FULL.
 #pragma once
 
 #include <stdbool.h>
@@ -16,8 +16,8 @@
 
 struct right_clock;
 
-// Reads both; they may be missing. A process has one for each folder: all that open it share it, so that a doubt that has
-// ended does not come back by a clock that nobody followed. The caller closes *out. ERR_INVALID: the time is none.
+// Reads both; they may be missing. A process has one for each folder: all that open it share it, so that a doubt that
+// has ended does not come back by a clock that nobody followed. The caller closes *out. ERR_INVALID: the time is none.
 int right_clock_open(const char *folder, struct right_clock **out, struct err *e) MUST_CHECK;
 void right_clock_close(struct right_clock *c); // NULL is fine
 // Seconds since 1970. It does not block.

@@ -153,8 +153,8 @@ static bool has_since(const struct upstream_row *row)
 	return row->had_since && (row->last_definitive == UPSTREAM_KNOWN || row->last_definitive == UPSTREAM_NEVER_ASKED);
 }
 
-// The first answer after the arrival of our first file decides the owner of the name; earlier answers do not count. One of an
-// earlier catalog came after it.
+// The first answer after the arrival of our first file decides the owner of the name; earlier answers do not count. One
+// of an earlier catalog came after it.
 static void note_since(struct upstream_row *row)
 {
 	bool is_anew = !has_since(row) ||
@@ -166,8 +166,8 @@ static void note_since(struct upstream_row *row)
 		row->had_since = oldest;
 }
 
-// An answer that was in other caches since before our first file came does not say that upstream had the project then, so
-// it counts as read before. Otherwise its time is that of the request: an old page is still the one to be served.
+// An answer that was in other caches since before our first file came does not say that upstream had the project then,
+// so it counts as read before. Otherwise its time is that of the request: an old page is still the one to be served.
 static void confirm(struct upstream_row *row)
 {
 	const struct upstream_response *s = &row->response;
@@ -467,8 +467,8 @@ bool upstream_row_may_lack(const struct upstream_row *row)
 	return row->index->upstream->trust_404 || !row->has_page;
 }
 
-// For indexes = first: the number, in the list, of the first index that has the project, if those before it answered that
-// they do not. Else the first uncertain row, or the last one.
+// For indexes = first: the number, in the list, of the first index that has the project, if those before it answered
+// that they do not. Else the first uncertain row, or the last one.
 static size_t find_home(const struct upstream_rows *rows)
 {
 	size_t i = 0;

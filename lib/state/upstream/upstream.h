@@ -79,8 +79,8 @@ struct upstream_answer {
 	int64_t max_age;               // its lifetime since then in seconds, less Age; -1: unknown
 	struct upstream_ages ages;     // of the upstreams that it depends on, of several the least
 	bool is_changed;               // just asked: the facts differ from those before
-	// If KNOWN, else NULL: the files that are offered (offering.h); of several indexes the union, of a file name the
-	// first's.
+	// If KNOWN, else NULL: the files that are offered (offering.h); of several indexes the union, of a file name
+	// the first's.
 	const struct simplepage *page;
 	// The last page, for serving, not for decisions; NULL: none. If KNOWN, it is page.
 	const struct simplepage *stale;
@@ -112,18 +112,19 @@ struct upstream_home {
 	const char *url; // of the index, with user and password: for requests only, never to be shown
 	struct upstream *upstream;
 	size_t number; // of the upstream
-	// What stands for the upstream in the URLs of its files, before the project: its name; NULL: nothing, which is so
-	// of a plain [upstream] that is the first one.
+	// What stands for the upstream in the URLs of its files, before the project: its name; NULL: nothing, which is
+	// so of a plain [upstream] that is the first one.
 	const char *url_name;
 };
 // f NULL: of an answer of one upstream.
 struct upstream_home upstream_home(const struct upstream_answer *answer, const struct simplepage_file *f);
-// Calls fn for each file name of the order that a later upstream of it lists with another SHA-256 than the first one, with
-// both names. Borrowed.
+// Calls fn for each file name of the order that a later upstream of it lists with another SHA-256 than the first one,
+// with both names. Borrowed.
 typedef void upstream_conflict_fn(void *ctx, const char *filename, const char *first, const char *other);
 void upstream_conflicts(const struct upstream_answer *answer, upstream_conflict_fn *fn, void *ctx);
 
-// Decides about a file of the answer's `listed` page, whose upstream upstream_home() tells, or about one that no page has.
+// Decides about a file of the answer's `listed` page, whose upstream upstream_home() tells, or about one that no page
+// has.
 // *out borrows from the answer.
 void upstream_judge(const struct upstream_answer *answer, const struct upstream *upstream,
 	const struct simplepage_file *file, struct offering *out);
@@ -132,18 +133,18 @@ void upstream_judge(const struct upstream_answer *answer, const struct upstream 
 int upstreams_new(const struct config *c, struct upstreams **out, struct err *e) MUST_CHECK;
 void upstreams_free(struct upstreams *u);     // NULL is fine. Ends the pools; requests under way are answered as OTHER
 void upstreams_cleanup(struct upstreams **u); // for CLEANUP
-// Takes over the lifetimes of pages and the rules of what is offered. ERR_USAGE: a list of the rules cannot be read; then
-// the rules stay as they were. Any thread.
+// Takes over the lifetimes of pages and the rules of what is offered. ERR_USAGE: a list of the rules cannot be read;
+// then the rules stay as they were. Any thread.
 int upstreams_configure(struct upstreams *u, const struct config *c, struct err *e) MUST_CHECK;
-// Appends those of the names, sorted with a line end after each, of which the upstream may offer files, now or later. False:
-// there is no rule, so it offers all; nothing is appended.
+// Appends those of the names, sorted with a line end after each, of which the upstream may offer files, now or later.
+// False: there is no rule, so it offers all; nothing is appended.
 bool upstreams_offered_names(struct upstreams *u, const struct upstream *upstream, struct str names, struct buf *out);
-// Reads what of the rules of what is offered lies in the catalog's state: holds and block lists. Whatever loads a project
-// does it; any thread may call it again. Errors of right_clock_open(), advisories_open() and holds_read().
+// Reads what of the rules of what is offered lies in the catalog's state: holds and block lists. Whatever loads a
+// project does it; any thread may call it again. Errors of right_clock_open(), advisories_open() and holds_read().
 int upstream_rules_open(struct upstreams *u, struct catalog *c, struct err *e) MUST_CHECK;
-// Whether a line of `deny` or a record of `block` hides this version of a project, in normal form, at the upstream of this
-// name, or there is none of it; NULL: at any. seen: whose lines of [upstream] deny count, bits by number. version NULL:
-// unknown. *denied: what the line says, in the arena; NULL: no line has it. Any thread.
+// Whether a line of `deny` or a record of `block` hides this version of a project, in normal form, at the upstream of
+// this name, or there is none of it; NULL: at any. seen: whose lines of [upstream] deny count, bits by number. version
+// NULL: unknown. *denied: what the line says, in the arena; NULL: no line has it. Any thread.
 bool upstreams_hide_version(struct upstreams *u, const char *upstream, uint32_t seen, const char *project,
 	const struct version *version, struct arena *a, const char **denied);
 // Takes these block lists, of which a server has one copy; a command reads its own. Any thread.
@@ -209,10 +210,11 @@ struct upstream_health {
 bool upstream_health(const struct upstreams *u, size_t index, struct upstream_health *out);
 
 // Looks up each of the projects (normalised) at the upstreams of the default view, except those that are ours alone and
-// those that only private platforms have. Calls fn once for each project, in this thread, in any order, and writes the results to the catalog in batches.
-// A failed look-up is an answer, not an error. fn must not write to the catalog; if it fails, the look-up ends. The
-// pools must not have been started. At the end, names that the store has and upstream does not know are recorded as
-// ours. An index that knows none of several projects and is not trusted (trust-404) is excepted; that is logged.
+// those that only private platforms have. Calls fn once for each project, in this thread, in any order, and writes the
+// results to the catalog in batches. A failed look-up is an answer, not an error. fn must not write to the catalog; if
+// it fails, the look-up ends. The pools must not have been started. At the end, names that the store has and upstream
+// does not know are recorded as ours. An index that knows none of several projects and is not trusted (trust-404) is
+// excepted; that is logged.
 int upstream_lookup(struct upstreams *u, struct catalog *c, const char *const *projects, size_t count, upstream_fn *fn,
 	void *ctx, struct err *e) MUST_CHECK;
 // Calls fn with the catalog's facts about a project, without a request. A name that is ours alone has none, unless the
@@ -225,8 +227,8 @@ int upstream_load_cached_open(struct upstreams *u, struct catalog *c, const char
 // The same for any name, of this order; NULL: that of the default view.
 int upstream_load_cached_any(struct upstreams *u, struct catalog *c, const char *project,
 	const struct config_order *order, upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;
-// Which upstreams may be asked for a project, of those of the default view. c NULL: by the rules alone. ERR_DENIED: none,
-// as its name is ours alone.
+// Which upstreams may be asked for a project, of those of the default view. c NULL: by the rules alone. ERR_DENIED:
+// none, as its name is ours alone.
 int upstream_find_order(struct upstreams *u, struct catalog *c, const char *project, struct config_order *out,
 	struct err *e) MUST_CHECK;
 // What a line of the owned names says of the upstream: its name; NULL: nothing, where it is the only one.
@@ -236,8 +238,8 @@ enum name_rule upstream_rule(const struct upstreams *u, const char *project);
 // Called for an upstream at which the name is ours, or (is_ours false) that has not decided it; one: its answer alone,
 // borrowed.
 typedef int upstream_owner_fn(void *ctx, size_t upstream, bool is_ours, const struct upstream_answer *one, struct err *e);
-// Judges each upstream of the order that the answer is of, with here as name_owner_look() filled it, and sets those aside
-// for which it calls fn. With indexes = first it judges none after the one that has the project. Errors of fn.
+// Judges each upstream of the order that the answer is of, with here as name_owner_look() filled it, and sets those
+// aside for which it calls fn. With indexes = first it judges none after the one that has the project. Errors of fn.
 int upstream_settle_owner(struct upstreams *u, const struct name_rules *rules, const struct name_presence *here,
 	const struct upstream_answer *a, struct config_order *order, upstream_owner_fn *fn, void *ctx,
 	struct err *e) MUST_CHECK;
@@ -277,8 +279,8 @@ void upstream_project_adopt(struct upstream_project *p, struct upstream_project 
 // neither, one that only lacks files) is suspect: the result is OLDER until the page is newer again, or has been the
 // same for a day.
 void upstream_parse(struct upstreams *u, struct upstream_project *p);
-// Calls fn with the facts about the project at the upstreams of the order that are not set aside (all are: at all of it);
-// NULL: the order of the default view.
+// Calls fn with the facts about the project at the upstreams of the order that are not set aside (all are: at all of
+// it); NULL: the order of the default view.
 int upstream_report(struct upstreams *u, struct upstream_project *p, const struct config_order *order, upstream_fn *fn,
 	void *ctx, struct err *e) MUST_CHECK;
 // The same, without judging each file: the pages have the hidden files too. For who judges single files, or needs none.
@@ -287,8 +289,8 @@ int upstream_report_listed(struct upstreams *u, struct upstream_project *p, cons
 // That at one, with indexes = together for its own indexes, or first.
 int upstream_report_one(struct upstreams *u, struct upstream_project *p, size_t upstream, bool is_together,
 	upstream_fn *fn, void *ctx, struct err *e) MUST_CHECK;
-// Bounds the catalog's rows of names that no index has, and of pages of projects that no platform has and no mirror pins.
-// In a transaction of its own.
+// Bounds the catalog's rows of names that no index has, and of pages of projects that no platform has and no mirror
+// pins. In a transaction of its own.
 int upstream_forget(struct upstreams *u, struct catalog *c, struct err *e) MUST_CHECK;
 // Writes the new facts about the projects, in one transaction.
 int upstream_save(struct upstreams *u, struct catalog *c, struct upstream_project *const *projects, size_t count,

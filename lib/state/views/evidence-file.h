@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evidence as the store keeps it: FOLDER/evidence/ab/abcd….json, named after the SHA-256 of the record in its only form.
-// The file has the record and what the index noted when it came: {"record": {…}, "received": time with nanoseconds,
-// "by", "address", "views"}. A file never changes; the same record that comes again changes nothing, so that nobody
-// makes an old record new by sending it again. One thread at a time for each catalog connection.
+// Evidence as the store keeps it: FOLDER/evidence/ab/abcd….json, named after the SHA-256 of the record in its only
+// form. The file has the record and what the index noted when it came: {"record": {…}, "received": time with
+// nanoseconds, "by", "address", "views"}. A file never changes; the same record that comes again changes nothing, so
+// that nobody makes an old record new by sending it again. One thread at a time for each catalog connection.
 //
-// Who sends a record first does not decide for which views it counts: if it comes again for further views, they are in a
-// further file, {"again": true} with the same time, named after the SHA-256 of the record with these views behind it.
+// Who sends a record first does not decide for which views it counts: if it comes again for further views, they are in
+// a further file, {"again": true} with the same time, named after the SHA-256 of the record with these views behind it.
 #pragma once
 
 #include "lib/base/limits.h"

@@ -55,7 +55,8 @@ struct membership_change {
 	struct arena text;
 };
 
-// The folder of memberships and evidence. The caller frees it. ERR_USAGE: neither [store] path nor [store] views is set.
+// The folder of memberships and evidence. The caller frees it. ERR_USAGE: neither [store] path nor [store] views is
+// set.
 int views_folder(const struct config *c, char **out, struct err *e) MUST_CHECK;
 // The same; NULL where none is set.
 char *views_folder_or_none(const struct config *c);
@@ -78,10 +79,10 @@ void membership_name(int64_t generation, char out[MEMBERSHIP_NAME]);
 // The number of a file of this name; 0: it is no file of a membership.
 int64_t membership_number(const char *name);
 
-// In views-sync.c. Writes the next generation into the folder, durably, and then into the catalog in one transaction. m->generation is
-// the one after that on which the caller decided; membership_append sets previous, and made to now, but never before the
-// previous one, unless it corrects that one's time. The caller calls views_sync_view() before it decides. ERR_CONFLICT:
-// another writer was faster; the catalog now has its generation, and the caller decides again. ERR_INVALID: the
-// membership is damaged, or *m is not valid. ERR_BUSY: the folder is frozen. On every other error the generation is
-// either there as a whole, and the next views_sync() finds it, or not.
+// In views-sync.c. Writes the next generation into the folder, durably, and then into the catalog in one transaction.
+// m->generation is the one after that on which the caller decided; membership_append sets previous, and made to now,
+// but never before the previous one, unless it corrects that one's time. The caller calls views_sync_view() before it
+// decides. ERR_CONFLICT: another writer was faster; the catalog now has its generation, and the caller decides again.
+// ERR_INVALID: the membership is damaged, or *m is not valid. ERR_BUSY: the folder is frozen. On every other error the
+// generation is either there as a whole, and the next views_sync() finds it, or not.
 int membership_append(const char *folder, struct catalog *c, struct membership_change *m, struct err *e) MUST_CHECK;

@@ -299,8 +299,8 @@ static int look_at_view(struct membership_sync *s, struct err *e)
 						memcmp(sha256, s->known.sha256, SHA256_SIZE) == 0);
 	if (!s->is_as_known)
 		return 0;
-	// Each generation is written before the next one. So a file that is younger than one of a higher number was changed
-	// since, or copied; then its bytes tell. wheelcache check reads all files.
+	// Each generation is written before the next one. So a file that is younger than one of a higher number was
+	// changed since, or copied; then its bytes tell. wheelcache check reads all files.
 	int64_t oldest = INT64_MAX; // of those of higher numbers
 	for (int64_t number = s->known.generation; number > 0 && s->part; number--) {
 		char name[MEMBERSHIP_NAME];

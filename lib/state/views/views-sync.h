@@ -28,6 +28,6 @@ int views_sync(const char *folder, struct catalog *c, views_sync_damage_fn *fn, 
 // whole, and the catalog has it; 0: it is damaged.
 int views_sync_view(const char *folder, const char *view, struct catalog *c, views_sync_damage_fn *fn, void *ctx,
 	struct views_sync_counts *counts, struct err *e) MUST_CHECK;
-// Adds the views that have a folder; a folder of views that does not exist has none. sweeps: removes what killed writers
-// left there.
+// Adds the views that have a folder; a folder of views that does not exist has none. sweeps: removes what killed
+// writers left there.
 int views_find_folders(const char *folder, bool sweeps, struct strset *views, struct err *e) MUST_CHECK;

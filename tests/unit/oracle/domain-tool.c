@@ -203,8 +203,8 @@ static const struct manylinux *manylinux_row(const char *arch, struct str glibc)
 	return NULL;
 }
 
-// <architecture> <glibc> <symbol version, library, or library:symbol>: 1 <version> <library> <symbol> allowed. The glibc
-// "musl" is musllinux.
+// <architecture> <glibc> <symbol version, library, or library:symbol>: 1 <version> <library> <symbol> allowed. The
+// glibc "musl" is musllinux.
 static void answer_manylinux(struct str text, struct buf *out)
 {
 	struct str arch = str_cut(&text, ' '), glibc = str_cut(&text, ' '), library = text;

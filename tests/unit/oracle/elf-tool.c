@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the facts of the ELF files that stdin names, one path a line, for tests in other languages: lines of a kind and
-// columns, and an empty line behind each file. A file that cannot be read has one line: "damaged", the reason. Each file
-// is also read by its parts alone, as a large one is; if that gives other facts, a line "parts" says so.
+// Prints the facts of the ELF files that stdin names, one path a line, for tests in other languages: lines of a kind
+// and columns, and an empty line behind each file. A file that cannot be read has one line: "damaged", the reason. Each
+// file is also read by its parts alone, as a large one is; if that gives other facts, a line "parts" says so.
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

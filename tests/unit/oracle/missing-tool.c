@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says what is missing in given cases, for test-missing.py: missing-tool CATALOG RESULTS. Both files are made; all cases
-// are in them, so no two cases have a project in common. Reads one case per line, a JSON object. Prints one line for
-// each: what missing_json() writes, with "micros" (hexadecimal) in each row, and "matrices"; or {"error":TEXT}.
+// Says what is missing in given cases, for test-missing.py: missing-tool CATALOG RESULTS. Both files are made; all
+// cases are in them, so no two cases have a project in common. Reads one case per line, a JSON object. Prints one line
+// for each: what missing_json() writes, with "micros" (hexadecimal) in each row, and "matrices"; or {"error":TEXT}.
 //
 //     {"config":[[SECTION,KEY,VALUE]…],
 //      "files":[{"platform","filename","requires-python":TEXT|null,"yanked":REASON|null}],

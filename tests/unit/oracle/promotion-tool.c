@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carries out given steps of promotions, for test-promotion.py: promotion-tool CATALOG. The catalog is made; all cases are
-// in it, so no two cases have a platform, a view or the bytes of a file in common. Reads one case per line, a JSON
+// Carries out given steps of promotions, for test-promotion.py: promotion-tool CATALOG. The catalog is made; all cases
+// are in it, so no two cases have a platform, a view or the bytes of a file in common. Reads one case per line, a JSON
 // object, and prints one line for each: {"steps":[ANSWER…]} or {"error":TEXT}.
 //
 //     {"config":[[SECTION,KEY,VALUE]…], "views":[NAME…],
 //      "files":[{"platform","project","version","filename","sha256","requires-python":TEXT|null,"content":HEX|null,
 //                "statement":JSON|null,"yanked":bool}],
 //      "steps":[{"do":"evidence","record":JSON,"views":GLOBS}
-//               {"do":"promote","to","select":[TEXT…],"evidence":[JSON…],"override":TEXT|null,"all":bool,"dry":bool,"now"}
+//               {"do":"promote","to","select":[TEXT…],"evidence":[JSON…],"override":TEXT|null,"all":bool,"dry":bool,
+//                "now"}
 //               {"do":"demote","to","select":[TEXT…]}
 //               {"do":"rollback","to","generation"}
 //               {"do":"unlist","platform","filename"}]}
 //
-// An answer is {"error":TEXT} or {"generation","rows":[[PLATFORM,FILENAME,RESULT,REASON,OVERRIDE,TESTED]…]}, with "shown":
-// what each of the views shows after the step, {VIEW:[[PLATFORM,FILENAME]…]}, unless it only brought evidence.
+// An answer is {"error":TEXT} or {"generation","rows":[[PLATFORM,FILENAME,RESULT,REASON,OVERRIDE,TESTED]…]}, with
+// "shown": what each of the views shows after the step, {VIEW:[[PLATFORM,FILENAME]…]}, unless it only brought evidence.
 //
 //     {"retention":{"environments","now","keep-versions","keep-seconds","warn-seconds",
 //                   "files":[{"version","arrived","installs":[NUMBER…],"yanked":bool}]}}

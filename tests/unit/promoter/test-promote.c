@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Promotions by a sender who may not see everything, and of two hosts with a catalog each. test-promotion.py compares what
-// is promoted with a reference.
+// Promotions by a sender who may not see everything, and of two hosts with a catalog each. test-promotion.py compares
+// what is promoted with a reference.
 #include "promoter/promote.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A place in memory, whose time, order and failures are under a test's control. No links; it tells nothing of changes. One
-// thread.
+// A place in memory, whose time, order and failures are under a test's control. No links; it tells nothing of changes.
+// One thread.
 #pragma once
 
 #include "lib/place/place.h"
@@ -12,8 +12,8 @@ enum memory_fate {
 };
 
 struct memory_control {
-	// Called before each operation that reads or changes something, with its name in place.h and that of the file. It may
-	// use the place, as another process would. NULL: all goes on.
+	// Called before each operation that reads or changes something, with its name in place.h and that of the file.
+	// It may use the place, as another process would. NULL: all goes on.
 	enum memory_fate (*before)(void *ctx, const char *operation, const char *name);
 	void *ctx;
 	enum err_kind kind; // of failures

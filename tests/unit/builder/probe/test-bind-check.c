@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program that loads the module is a script here, which writes what a dynamic loader could. tests/e2e/test_binding.py
-// has the real one.
+// The program that loads the module is a script here, which writes what a dynamic loader could.
+// tests/e2e/test_binding.py has the real one.
 #include "builder/probe/bind-check.h"
 
 #include <dlfcn.h>

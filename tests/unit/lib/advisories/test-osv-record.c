@@ -109,7 +109,8 @@ static void record_has_its_parts(void **state UNUSED)
 #define CRATE(more) "{\"id\":\"RUSTSEC-1\",\"modified\":\"2026-01-02T03:04:05Z\",\"affected\":[{" more "}]}"
 #define OF_CRATE "\"package\":{\"ecosystem\":\"crates.io\",\"name\":\"openssl-src\",\"purl\":\"pkg:cargo/openssl-src\"}"
 
-// Ranges of the type SEMVER, wherever the ecosystem is told; their builds do not count, and "0.0.0-0" is the first version.
+// Ranges of the type SEMVER, wherever the ecosystem is told; their builds do not count, and "0.0.0-0" is the first
+// version.
 static void crates_have_ranges_of_their_own(void **state UNUSED)
 {
 	static const struct {

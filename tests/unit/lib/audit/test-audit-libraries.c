@@ -222,7 +222,8 @@ static void test_search_paths_are_bounded(void **state UNUSED)
 	}
 }
 
-// Exceeds LIMIT_AUDIT_STEPS. Each of many libraries is looked for in many folders, among many files of its name elsewhere.
+// Exceeds LIMIT_AUDIT_STEPS. Each of many libraries is looked for in many folders, among many files of its name
+// elsewhere.
 static void test_a_search_without_end_is_cut(void **state UNUSED)
 {
 	enum { COPIES = 1024, NEEDED = 2 * (LIMIT_AUDIT_STEPS / COPIES / LAYOUT_PATHS) };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file has its bytes on the disk before it has its name: a machine that loses its power never has an empty wheel under
-// a good name. The calls are counted here, because nothing else tells after the fact.
+// A file has its bytes on the disk before it has its name: a machine that loses its power never has an empty wheel
+// under a good name. The calls are counted here, because nothing else tells after the fact.
 #include "lib/os/fs.h"
 
 #include <errno.h>

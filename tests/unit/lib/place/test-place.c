@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One suite for all kinds of places; then what a disk alone has; then random schedules of writers with failures, in memory
-// and in a bucket.
+// One suite for all kinds of places; then what a disk alone has; then random schedules of writers with failures, in
+// memory and in a bucket.
 #include "lib/place/place.h"
 
 #include <setjmp.h>

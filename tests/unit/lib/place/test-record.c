@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of two writers of a name one succeeds, whatever their bytes, and whatever NFS says of the link. Of several that change a
-// file at once each counts.
+// Of two writers of a name one succeeds, whatever their bytes, and whatever NFS says of the link. Of several that
+// change a file at once each counts.
 #include "lib/place/record.h"
 
 #include <errno.h>

@@ -131,7 +131,8 @@ struct listing {
 	struct buf out;
 };
 
-// Adds each file of the merged page as the end of its name, the first digit of its hash, and the number of its upstream.
+// Adds each file of the merged page as the end of its name, the first digit of its hash, and the number of its
+// upstream.
 static int list_page(void *ctx, const struct upstream_answer *a, struct err *e)
 {
 	static const struct view bare;

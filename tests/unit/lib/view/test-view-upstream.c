@@ -24,7 +24,8 @@ static struct store store_of(size_t count)
 	return s;
 }
 
-// Of the views "/simple/", alpha, beta, gamma and both: whose clients get upstream's files. The store stays the caller's.
+// Of the views "/simple/", alpha, beta, gamma and both: whose clients get upstream's files. The store stays the
+// caller's.
 static void clients_have_upstream_as_the_configuration_says(void **state UNUSED)
 {
 	static char no[] = "no", yes[] = "yes", some[] = "/simple/ b*", merge[] = "merge";

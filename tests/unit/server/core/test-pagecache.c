@@ -238,8 +238,8 @@ static void *make_page(void *ctx)
 	return NULL;
 }
 
-// While one page is made, only threads that want this page wait: of a thousand others, cheap and costly, none does. With
-// 64 locks by a hash about 16 of them would.
+// While one page is made, only threads that want this page wait: of a thousand others, cheap and costly, none does.
+// With 64 locks by a hash about 16 of them would.
 static void test_only_the_same_page_is_waited_for(void **state UNUSED)
 {
 	static const enum page_kind kinds[] = {PAGE_SIMPLE, PAGE_COVERAGE};

@@ -17,8 +17,8 @@
 
 enum { MOST = 2 * LIMIT_SEARCHES_WAITING };
 
-// Jobs that record themselves, then wait at a gate. At it are two of them at most: the gate lets any of them through, so
-// that an order beyond it would be the kernel's and not the pool's.
+// Jobs that record themselves, then wait at a gate. At it are two of them at most: the gate lets any of them through,
+// so that an order beyond it would be the kernel's and not the pool's.
 static struct {
 	pthread_mutex_t gate;
 	atomic_int inside, most_inside, begun, refused;

@@ -362,8 +362,8 @@ static void stream_whose_bytes_are_gone_ends(void **state)
 	char byte;
 	assert_int_equal(insist(f, &(struct question){.name = "halved"}, &r), FILE_FETCH_STREAM);
 	sem_wait(&f->held);
-	// All of the first half, or what arrives after the cut makes the file longer again. Its last bytes wake nobody: they are
-	// few, and come soon after others (NOTIFY_BYTES, NOTIFY_MS).
+	// All of the first half, or what arrives after the cut makes the file longer again. Its last bytes wake nobody:
+	// they are few, and come soon after others (NOTIFY_BYTES, NOTIFY_MS).
 	while (r.stream->ops->read(r.stream, HALF - 1, &byte, 1) == 0)
 		usleep(1000);
 	shorten_what_comes(f);

@@ -255,7 +255,8 @@ static void test_each_file_with_its_place(void **state UNUSED)
 	assert_string_equal(e.msg, "enough");
 }
 
-// Exceeds LIMIT_DOWNLOADERS_EACH, with a lower one: of the clients of a file those that came last have lines, and all others share one, as do those of another file.
+// Exceeds LIMIT_DOWNLOADERS_EACH, with a lower one: of the clients of a file those that came last have lines, and all
+// others share one, as do those of another file.
 static void test_those_who_came_last_are_named(void **state UNUSED)
 {
 	struct err e = ERR_INIT;

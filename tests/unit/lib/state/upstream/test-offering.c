@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decision against a slow reference in random worlds: it asks each rule in turn, and finds the next change by trying
-// each second. Times are small numbers of seconds after OFFERING_OLDEST.
+// The decision against a slow reference in random worlds: it asks each rule in turn, and finds the next change by
+// trying each second. Times are small numbers of seconds after OFFERING_OLDEST.
 #include "lib/state/upstream/offering.h"
 
 #include <setjmp.h>
