@@ -154,13 +154,15 @@ const struct closure_metadata *known_projects_glance(struct known_projects *k, s
 const char *known_projects_says(struct known_projects *k, const char *project)
 {
 	size_t unused;
-	return find_known_project(k, project, &unused)->says;
+	const struct known_project *p = find_known_project(k, project, &unused);
+	return p ? p->says : NULL;
 }
 
 bool known_projects_is_certain(struct known_projects *k, const char *project)
 {
 	size_t unused;
-	return find_known_project(k, project, &unused)->is_certain;
+	const struct known_project *p = find_known_project(k, project, &unused);
+	return p && p->is_certain;
 }
 
 // --- pages ---
