@@ -154,6 +154,14 @@ static void on_mistake(void *ctx, const char *format UNUSED, ...)
 		stop_at_mistake(r);
 }
 
+// For libxml2 a NUL is the end of the document, whatever follows. UTF-16 and UTF-32 show in the first bytes.
+static bool has_stray_nul(struct str bytes)
+{
+	struct str first = str_slice(bytes, 0, bytes.len < 4 ? bytes.len : 4);
+	bool is_wide = str_find(first, '\0') >= 0 || str_starts(first, STR("\xff\xfe")) || str_starts(first, STR("\xfe\xff"));
+	return !is_wide && str_find(bytes, '\0') >= 0;
+}
+
 static void free_parser(xmlParserCtxt **parser)
 {
 	libxml.xmlFreeParserCtxt(*parser);
@@ -174,6 +182,8 @@ int markup_read_xml(struct str bytes, const struct markup_handler *handler, void
 	};
 	if (!bytes.len || bytes.len > INT_MAX)
 		return err_set(e, ERR_INVALID, bytes.len ? "not XML: too long" : "empty");
+	if (has_stray_nul(bytes))
+		return err_set(e, ERR_INVALID, "not XML: it has a NUL");
 	if (load_libxml(e) < 0)
 		return -1;
 	CLEANUP(free_parser) xmlParserCtxt *parser = libxml.xmlNewParserCtxt();

@@ -95,6 +95,15 @@ static void what_real_writers_wrote_is_counted(void **state UNUSED)
 	}
 }
 
+static void what_stands_behind_a_nul_is_no_report(void **state UNUSED)
+{
+	struct err e = ERR_INIT;
+	struct junit j;
+	assert_int_equal(junit_read(STR("<testsuites/>\0<testsuites>"), &j, &e), -1);
+	assert_int_equal(e.kind, ERR_INVALID);
+	assert_non_null(strstr(e.msg, "it has a NUL"));
+}
+
 static void what_is_no_whole_report_is_rejected(void **state UNUSED)
 {
 	static const struct {
@@ -232,6 +241,7 @@ int main(void)
 		cmocka_unit_test(reports_are_counted_by_their_elements),
 		cmocka_unit_test(what_real_writers_wrote_is_counted),
 		cmocka_unit_test(what_is_no_whole_report_is_rejected),
+		cmocka_unit_test(what_stands_behind_a_nul_is_no_report),
 		cmocka_unit_test(nesting_and_size_have_limits),
 		cmocka_unit_test(names_and_attributes_have_limits),
 		cmocka_unit_test(nothing_is_read_after_a_mistake),
