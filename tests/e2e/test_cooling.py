@@ -413,6 +413,7 @@ def test_explain_names_the_source_of_each_rule_also_at_a_time(serve, index, old,
     serving.wait_for(lambda: merging.names(server, "six", f"/{past}") == [old.name], SOON, "the page")
     assert merging.names(server, "ours", f"/{past}") == [ours.name]
     merging.wait_until_noted(server, "six")
+    serving.wait_for(lambda: "hold" in rules_of(server, "/-/explain/tested/six")[0], SOON, "the hold")
     for view in ("tested", past):
         rules, hidden = rules_of(server, f"/-/explain/{view}/six")
         assert list(rules) == ["deny", "block", "hold", "cooldown"] and hidden["filename"] == young.name

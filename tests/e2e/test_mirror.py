@@ -225,7 +225,7 @@ def test_pages_outlive_stale(at, serve):
 
 
 @pytest.mark.parametrize("words, why", [
-    (["fill", "app"], "--lock FILE is missing"), (["fill", "--lock", "x"], "expected one NAME"),
+    (["fill", "app"], "--lock, --requirements or --top FILE is missing"), (["fill", "--lock", "x"], "expected one NAME"),
     (["plan", "a/b", "--lock", "x"], "is no name of a mirror"), (["fill", ".x", "--lock", "x"], "is no name of a mirror"),
     (["list", "x"], "mirror list takes no word"),
 ])
