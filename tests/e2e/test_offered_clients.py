@@ -2,6 +2,7 @@
 """What real clients do with files that are not offered: what they install, what they lock, and the words that their users see."""
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -10,6 +11,7 @@ import pytest
 import clients
 import faults
 import merging
+import pages
 import serving
 import storelib
 from test_blocked import MALWARE, Lists
@@ -126,6 +128,11 @@ class Project:
         return [one.name.split("-")[1].removesuffix(".dist") for one in self.folder.glob(".venv/lib/*/site-packages/six-*.dist-info")]
 
 
+def kept_for(server):
+    """For how many seconds a client keeps the page of six. The server's own copy stays for a moment when its clock is set."""
+    return int(re.search(r"max-age=(\d+)", server.get("/simple/six/", {"Accept": pages.JSON}).headers["Cache-Control"])[1])
+
+
 def test_locks_around_a_moment_of_offering(serve, index, wheels, tmp_path, monkeypatch):
     """The page changes in between, also for a client that kept it. A lock that was made before stays good."""
     set_clock = faults.preload("wall", tmp_path, monkeypatch)
@@ -134,11 +141,13 @@ def test_locks_around_a_moment_of_offering(serve, index, wheels, tmp_path, monke
     project = Project(tmp_path, server.url, tmp_path / "broken")
     project.uv("lock")
     before = project.lock.read_text()
-    assert project.locked() == ["2.0"]
+    assert project.locked() == ["2.0"] and 800 < kept_for(server) <= 900
     set_clock("1500")
+    serving.wait_for(lambda: kept_for(server) <= 150, SOON, "half of the 300 s that are left")
     project.uv("lock", "--upgrade")
     assert project.lock.read_text() == before
     set_clock("1860")
+    serving.wait_for(lambda: wheels["3.0"].name in merging.names(server, "six"), SOON, "3.0 on the page")
     project.uv("lock", "--check")
     assert project.lock.read_text() == before and project.synced("--locked") == ["2.0"]
     project.uv("lock", "--upgrade")
