@@ -242,6 +242,17 @@ static void hold_part(struct newer_search *s, size_t begin, size_t end)
 	}
 }
 
+// Under --newest and --all-or-nothing a version is looked at whole, or not at all: where newer ones are in place of
+// each of its files.
+static void choose_whole(struct promotion_run *run, size_t begin, size_t end)
+{
+	bool is_older = true;
+	for (size_t i = begin; i < end; i++)
+		is_older &= run->candidate[i].is_older;
+	for (size_t i = begin; i < end; i++)
+		run->candidate[i].is_older = is_older;
+}
+
 static void note_newer(struct newer_search *s, size_t at)
 {
 	const struct promote_row *row = &s->run->answer->row[at];
@@ -273,7 +284,9 @@ static void find_older_files(struct promotion_run *run, bool is_choosing)
 				begin--;
 			for (size_t i = begin; i < end; i++)
 				judge_older(&s, i);
-			if (run->request->all_or_nothing && !is_choosing)
+			if (run->request->all_or_nothing && is_choosing)
+				choose_whole(run, begin, end);
+			else if (run->request->all_or_nothing)
 				hold_part(&s, begin, end);
 			for (size_t i = begin; i < end; i++)
 				note_newer(&s, i);

@@ -179,6 +179,12 @@ def test_no_part_of_a_version_comes_where_the_rest_is_overtaken_or_has_left(prom
     answer = promoted.promote("fast", "--all-or-nothing", status=1)
     assert {one["filename"]: one["result"] for one in answer["files"]}[new[X86]] == "held" and not promoted.members()
     assert set(promoted.results("fast==3.0", "--all-or-nothing").values()) == {"done"}
+    # --newest takes a version that is the newest on one platform whole, too, and does not look at what is older on both.
+    newest = promoted.add("fast", "4.0", NATIVE[X86], platform=X86)
+    promoted.index()
+    records = [promoted.record([newest], kind, CELLS[1]) for kind in promoting.KINDS.split()]
+    assert promoted.results("fast", "--newest", "--all-or-nothing", "--evidence", *records) == {
+        newest.name: "done", new[X86]: "already", new[ARM]: "already"}
 
 
 @pytest.mark.parametrize("dry_run", [[], ["--dry-run"]])
