@@ -2,7 +2,6 @@
 """The configuration that the packages install, with two platforms: it is made as they make it, without a build of them, and what
 they do to the example is done. test_packages.py has the packages."""
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -51,7 +50,7 @@ class Machine:
     """A server with the configuration, below a folder of ours, and commands that read it as those of the machine do."""
 
     def __init__(self, serve, folder, text):
-        state, self.file = folder / "state", folder / "wheelcache.conf"
+        state, self.file, self.folder = folder / "state", folder / "wheelcache.conf", folder
         for platform, python in ((DEBIAN, "311"), (UBUNTU, "310")):
             store = state / "wheels" / platform
             storelib.make_wheel(store / "demo", "demo", "1.0", f"cp{python}-cp{python}-linux_x86_64")
@@ -61,7 +60,7 @@ class Machine:
         serving.wait_for(lambda: serving.answers(self.server, "/-/ready"), 60, "the scan")
 
     def run(self, *words, code=0):
-        done = serving.run(*words, env=os.environ | {"WHEELCACHE_CONFIG": str(self.file)})
+        done = serving.run(*words, env=clients.clean_environment(self.folder, WHEELCACHE_CONFIG=str(self.file)))
         assert done.returncode == code, done.stdout + done.stderr
         return done
 
