@@ -275,8 +275,8 @@ def test_replaced_by_a_file_of_the_same_size_and_time(serve, store):
             break
     assert path.stat().st_size == size and path.stat().st_mtime == storelib.OLD and other != sha256
     time.sleep(1.2)
-    status, digest = fetch(server, path.name)
-    assert status in GONE_OR_BUSY or digest == listed(server, "same")[path.name]
+    status, digest = fetch(server, path.name, under := [])
+    assert status in GONE_OR_BUSY or digest == under[0]  # the page may be older than the file
     wait_until_right(server, path, other)
 
 
