@@ -2,6 +2,7 @@
 """What `serve` refuses of a configuration, `doctor --check-config` and every command that reads the store refuse as well, with
 the same words; and the service manager is told when a server has accepted its configuration."""
 import re
+import secrets
 import select
 import signal
 import socket
@@ -196,7 +197,7 @@ def notified(listener, seconds):
 
 @pytest.mark.parametrize("name", ["path", "abstract"])
 def test_the_manager_is_told(site, tmp_path, monkeypatch, name):
-    address = f"\0wheelcache-test-{tmp_path.name}" if name == "abstract" else str(tmp_path / "notify")
+    address = f"\0wheelcache-test-{secrets.token_hex(8)}" if name == "abstract" else str(tmp_path / "notify")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
         listener.bind(address)
         monkeypatch.setenv("NOTIFY_SOCKET", address.replace("\0", "@"))
