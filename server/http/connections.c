@@ -39,7 +39,13 @@ static bool client_progress_is_enough(int fd, uint64_t *moved)
 	return *moved != before;
 }
 
-enum { CHECK_MS = 1000, DRAIN_POLL_MS = 20, RESUME_POLL_MS = 5, PROGRESS_MS = 2000 };
+enum {
+	CHECK_MS = 1000,
+	DRAIN_POLL_MS = 20,
+	RESUME_POLL_MS = 5,
+	PROGRESS_MS = 2000,
+	READING_S = 10, // for which a client that reads may stop: it, or this machine, may have something else to do
+};
 
 struct connections {
 	pthread_mutex_t lock;
@@ -55,13 +61,13 @@ struct connections {
 	atomic_uint suspended; // number of suspended requests
 };
 
-// A client that reads its answer is not idle, nor before the next look. While the server stops, end_if_slow() measures
+// A client that reads its answer is not idle, nor for some seconds after. While the server stops, end_if_slow() measures
 // it instead.
 static void note_reading(const struct connections *t, struct connection_link *c)
 {
 	long since = atomic_load_explicit(&c->idle_since, memory_order_relaxed);
 	if (since && !atomic_load(&t->is_draining) && client_progress_is_enough(c->fd, &c->moved))
-		atomic_compare_exchange_strong(&c->idle_since, &since, clock_seconds() + CHECK_MS / 1000);
+		atomic_compare_exchange_strong(&c->idle_since, &since, clock_seconds() + READING_S);
 }
 
 static int64_t check_connections(void *ctx)
