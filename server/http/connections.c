@@ -61,8 +61,8 @@ struct connections {
 	atomic_uint suspended; // number of suspended requests
 };
 
-// A client that reads its answer is not idle, nor for some seconds after. While the server stops, end_if_slow() measures
-// it instead.
+// A client that reads its answer is not idle, nor for some seconds after it. While the server stops, end_if_slow()
+// measures it instead.
 static void note_reading(const struct connections *t, struct connection_link *c)
 {
 	long since = atomic_load_explicit(&c->idle_since, memory_order_relaxed);
