@@ -85,6 +85,16 @@ static bool is_secret(const struct place *p)
 	return place_of(p)->is_secret;
 }
 
+// A file that takes the place of another one may get its inode, and have its size and time: their ctimes differ. Where
+// the ctime is the time, as on AFS, it says nothing.
+static uint64_t id_of_file(const struct stat *st)
+{
+	const uint64_t odd = 0x9e3779b97f4a7c15; // spreads the bits
+	uint64_t changed = (uint64_t)st->st_ctim.tv_sec * 1000000000 + (uint64_t)st->st_ctim.tv_nsec;
+	bool is_time = st->st_ctim.tv_sec == st->st_mtim.tv_sec && st->st_ctim.tv_nsec == st->st_mtim.tv_nsec;
+	return is_time ? st->st_ino : (st->st_ino ^ changed * odd) >> 1;
+}
+
 static void fill_info(const struct stat *st, struct place_info *out)
 {
 	*out = (struct place_info){
@@ -92,7 +102,7 @@ static void fill_info(const struct stat *st, struct place_info *out)
 			: S_ISDIR(st->st_mode) ? PLACE_FOLDER
 			: S_ISLNK(st->st_mode) ? PLACE_LINK
 					       : PLACE_ODD,
-		.version = {(uint64_t)st->st_size, fs_mtime_ns(st), st->st_ino},
+		.version = {(uint64_t)st->st_size, fs_mtime_ns(st), S_ISREG(st->st_mode) ? id_of_file(st) : st->st_ino},
 		.device = st->st_dev,
 	};
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A place that is a folder: on a disk, on AFS, on NFS (docs/afs.md). A version is size, mtime and inode. A new file is
-// written under a temporary name (tempname.h) in its folder, synced, and linked to its name, or renamed. A lock is
-// flock(2): of the folder itself on a local disk; on NFS, AFS and other shared file systems, and wherever the place is
-// secret, of the file .wheelcache-lock in it, which is empty and never removed. Of a secret place only who may write
-// there can open it, so that no other account holds the lock. An expected version is compared under that lock of the
-// file's folder.
+// A place that is a folder: on a disk, on AFS, on NFS (docs/afs.md). A version is size, mtime and inode, of a file
+// with its ctime, because an inode is given again at once. A new file is written under a temporary name (tempname.h)
+// in its folder, synced, and linked to its name, or renamed. A lock is flock(2): of the folder itself on a local disk;
+// on NFS, AFS and other shared file systems, and wherever the place is secret, of the file .wheelcache-lock in it,
+// which is empty and never removed. Of a secret place only who may write there can open it, so that no other account
+// holds the lock. An expected version is compared under that lock of the file's folder.
 #pragma once
 
 #include "lib/place/place.h"

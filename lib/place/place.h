@@ -43,7 +43,7 @@ struct place_lock;
 struct place_version {
 	uint64_t size;
 	int64_t time_ns; // of the last change, since 1970, as the place tells it
-	uint64_t id;     // on a disk the inode: differs between copies of a file
+	uint64_t id;     // on a disk of the inode, and of a file's ctime: differs between copies of a file
 };
 
 enum place_match {

@@ -263,20 +263,39 @@ def test_change_count_has_no_room(wheelcache, store, tmp_path):
             assert not (disk / "c.db-changes").exists() or (disk / "c.db-changes").stat().st_size == 0
 
 
-def test_replaced_by_a_file_of_the_same_size_and_time(serve, store):
-    """As `cp -p` does, and AFS with its whole seconds: other bytes must not be sent with the old hash."""
-    path, sha256 = put(store / "same", "same", "1.0", "first", mtime=storelib.OLD)
-    server = serve(store, "--rescan", "0")
-    assert fetch(server, path.name) == (200, sha256)
-    size, other = path.stat().st_size, None
+def alike(path):
+    """Puts other bytes of the same size and time in place of the wheel. Their hash."""
+    size = path.stat().st_size
     for salt in range(1000):  # until it is packed to the same length
-        _, other = put(store / "same", "same", "1.0", salt, mtime=storelib.OLD)
+        _, other = put(path.parent, "same", "1.0", salt, mtime=storelib.OLD)
         if path.stat().st_size == size:
             break
-    assert path.stat().st_size == size and path.stat().st_mtime == storelib.OLD and other != sha256
-    time.sleep(1.2)
-    status, digest = fetch(server, path.name, under := [])
-    assert status in GONE_OR_BUSY or digest == under[0]  # the page may be older than the file
+    assert path.stat().st_size == size and path.stat().st_mtime == storelib.OLD
+    return other
+
+
+@pytest.mark.parametrize("how", ["replaced", "written over"])
+def test_other_bytes_of_the_same_size_and_time(serve, store, how):
+    """As `cp -p` does, and AFS with its whole seconds: other bytes must not be sent with the old hash. A file that is replaced twice
+    may have its inode again."""
+    path, sha256 = put(store / "same", "same", "1.0", "first", mtime=storelib.OLD)
+    first = path.read_bytes()
+    other = alike(path)
+    second = path.read_bytes()
+    path.write_bytes(first)
+    os.utime(path, (storelib.OLD, storelib.OLD))
+    server = serve(store, "--rescan", "0")
+    assert fetch(server, path.name) == (200, sha256) and other != sha256
+    if how == "replaced":
+        assert alike(path) == other
+        for _ in range(2):
+            status, digest = fetch(server, path.name, under := [])
+            assert status in GONE_OR_BUSY or digest == under[0]  # the page may be older than the file
+            time.sleep(1.2)
+    else:
+        path.write_bytes(second)
+        os.utime(path, (storelib.OLD, storelib.OLD))
+        serving.wait_for(lambda: fetch(server, path.name, under := []) == (200, other) and under == [other], SOON, "the new hash")
     wait_until_right(server, path, other)
 
 
