@@ -76,7 +76,6 @@ def test_flipped_bit_is_corrupt(at):
     good, bad = at.wheel(f"{PLATFORM}/six"), at.wheel(f"{PLATFORM}/six", version="2.0")
     at.index()
     flip(bad)
-    numbers(at.index(), unchanged=2, bytes_hashed=0)  # that is what a check is for
     item, = found(at.check(code=1))["corrupt"]
     assert item["path"] == f"{PLATFORM}/six/{bad.name}"
     assert item["recorded"] == bad.sha256 and item["found"] not in (bad.sha256, good.sha256)
